@@ -1,0 +1,79 @@
+"""How rules and kernels become machine code. Knows nothing of games or of search.
+
+* `kernel_function` marks a plain function that other compiled code may call. It stays an ordinary
+  Python function, so it can be stepped through, and it compiles for CUDA too.
+* `Kernel` is an entry point: compiled for the CPU once per *tag*, with files of its own in the disk
+  cache. Numba's cache goes stale when a function in another file changes; a tag that carries a
+  digest of every source involved makes that impossible.
+"""
+
+import functools
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from numba import config as numba_config
+from numba import njit
+from numba.extending import register_jitable
+
+kernel_function = register_jitable
+
+
+class Kernel:
+    """An entry point for the CPU, compiled once per tag; releases the GIL while it runs."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        """Wraps `function`, whose arguments are arrays, scalars and named tuples of them."""
+        self.function = function
+        self._compiled: dict[str, Callable[..., Any]] = {}
+        functools.update_wrapper(self, function)
+
+    def __call__(self, tag: str, *arguments: Any) -> Any:
+        """Runs the code compiled for `tag`."""
+        compiled = self.compiled(tag)
+        try:
+            return compiled(*arguments)
+        except OSError as error:  # the cache folder went away or filled up after we started
+            _warn_of_cache(str(error))
+            self._compiled[tag] = njit(nogil=True)(self.function)
+            return self._compiled[tag](*arguments)
+
+    def compiled(self, tag: str) -> Callable[..., Any]:
+        """The function compiled for `tag`: Numba's dispatcher, or the plain one without its JIT."""
+        if tag not in self._compiled:
+            self._compiled[tag] = self._compile(tag)
+        return self._compiled[tag]
+
+    def _compile(self, tag: str) -> Callable[..., Any]:
+        copy = types.FunctionType(self.function.__code__, self.function.__globals__)
+        copy.__module__ = self.function.__module__
+        # The cache's file names come from the qualified name: with the tag in it, processes that
+        # compile different games at the same time never write the same file.
+        copy.__qualname__ = f"{self.function.__qualname__}-{tag}"
+        try:
+            compiled: Any = njit(cache=True, nogil=True)(copy)
+        except (RuntimeError, OSError) as error:
+            _warn_of_cache(str(error))
+            compiled = njit(nogil=True)(copy)
+        else:
+            _check_cache_folder(compiled)
+        return compiled  # type: ignore[no-any-return]
+
+
+def _check_cache_folder(dispatcher: Any) -> None:
+    """Warns when the folder the user named cannot be used; Numba then takes another silently."""
+    if numba_config.CACHE_DIR and not numba_config.DISABLE_JIT:
+        used = str(dispatcher.stats.cache_path)
+        if not used.startswith(str(numba_config.CACHE_DIR)):
+            _warn_of_cache(f"{numba_config.CACHE_DIR} cannot be written, {used} is used")
+
+
+@functools.cache
+def _warn_of_cache(reason: str) -> None:
+    warnings.warn(
+        f"compiled code is not kept where it should be, so starting may take longer: {reason}. "
+        "Point NUMBA_CACHE_DIR at a folder you can write to.",
+        RuntimeWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,106 @@
+"""The rules as compiled code calls them: plain functions that find the game by the state's type.
+
+Search and self-play are written once, for any game: they call `play(state, action)`, and Numba picks
+the rules of the game whose state record it sees, on the CPU and on CUDA alike. Without the compiler
+(in a debugger, in the CUDA simulator) the same calls reach the game's own methods.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from tesuji.binding import Binder
+from tesuji.compiling import kernel_function
+from tesuji.games.contract import Game
+
+_GAMES: dict[str, Game] = {}  # by tag
+
+
+def register(game: Game) -> str:
+    """Makes the game's rules known to compiled code; returns its tag."""
+    return _GAMES.setdefault(game.tag, game).tag
+
+
+@functools.cache
+def bound_rule(tag: str, name: str) -> Callable[..., Any]:
+    """One rule of a registered game as a plain function without `self`."""
+    return _binder(tag).method(name)
+
+
+@functools.cache
+def _binder(tag: str) -> Binder:
+    return Binder(_GAMES[tag], kernel_function)
+
+
+def _game_of(state: Any) -> Game:
+    return _GAMES[state.dtype.names[-1]]
+
+
+def legal_actions(state: Any, actions: Any) -> Any:
+    """Writes the legal actions, returns how many."""
+    return _game_of(state).legal_actions(state, actions)
+
+
+def play_rule(state: Any, action: Any) -> Any:
+    """The game's own `play`; `play` below is what everybody else calls."""
+    return _game_of(state).play(state, action)
+
+
+def observe(state: Any, planes: Any) -> Any:
+    """Writes what a network sees, from the view of the player to move."""
+    return _game_of(state).observe(state, planes)
+
+
+def chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
+    """Writes chance's outcomes and their probabilities, returns how many."""
+    return _game_of(state).chance_outcomes(state, actions, probabilities)
+
+
+def reset(state: Any) -> Any:
+    """Sets up a zeroed state."""
+    return _game_of(state).reset(state)
+
+
+@kernel_function
+def play(state: Any, action: Any) -> None:
+    """Plays an action or one of chance's outcomes, and counts it."""
+    play_rule(state, action)
+    state.turn += np.int32(1)
+
+
+def _rule_for(state: types.Record, name: str) -> Callable[..., Any]:
+    return bound_rule(list(state.fields)[-1], name)
+
+
+@overload(legal_actions, strict=False)
+def _legal_actions(state: Any, actions: Any) -> Any:
+    rule = _rule_for(state, "legal_actions")
+    return lambda state, actions: rule(state, actions)
+
+
+@overload(play_rule, strict=False)
+def _play(state: Any, action: Any) -> Any:
+    rule = _rule_for(state, "play")
+    return lambda state, action: rule(state, action)
+
+
+@overload(observe, strict=False)
+def _observe(state: Any, planes: Any) -> Any:
+    rule = _rule_for(state, "observe")
+    return lambda state, planes: rule(state, planes)
+
+
+@overload(chance_outcomes, strict=False)
+def _chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
+    rule = _rule_for(state, "chance_outcomes")
+    return lambda state, actions, probabilities: rule(state, actions, probabilities)
+
+
+@overload(reset, strict=False)
+def _reset(state: Any) -> Any:
+    rule = _rule_for(state, "reset")
+    return lambda state: rule(state)

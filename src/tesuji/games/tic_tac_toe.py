@@ -1,0 +1,83 @@
+"""Tic-tac-toe, or any `size` in a row on a board of that size: the game to copy for your own."""
+
+from typing import Any
+
+import numpy as np
+
+from tesuji.games.contract import Field, Game, Grid, Symmetry, field
+
+
+class TicTacToe(Game):
+    """Three in a row on a 3×3 board."""
+
+    size: int = 3  # TicTacToe(size=4) is another game
+
+    num_actions = property(lambda self: self.size * self.size)
+    observation_shape = property(lambda self: (2, self.size, self.size))
+    max_turns = num_actions  # an upper bound on the length of a game
+
+    def fields(self) -> dict[str, Field]:
+        """The board: 0 empty, 1 the first player, 2 the second."""
+        return {"board": field(np.int8, (self.size, self.size))}
+
+    def legal_actions(self, state: Any, actions: Any) -> int:
+        """Every empty cell, numbered row by row."""
+        count = 0
+        for row in range(self.size):
+            for col in range(self.size):
+                if state.board[row, col] == 0:
+                    actions[count] = row * self.size + col
+                    count += 1
+        return count
+
+    def play(self, state: Any, action: Any) -> None:
+        """Puts the mover's mark on a cell."""
+        row, col = action // self.size, action % self.size
+        state.board[row, col] = state.to_play + 1
+        if self.has_line(state, row, col):
+            self.win(state, state.to_play)
+        elif state.turn + 1 == self.num_actions:
+            self.draw(state)
+        self.end_turn(state)
+
+    def has_line(self, state: Any, row: Any, col: Any) -> bool:
+        """Whether the mark just made fills its row, its column or a diagonal."""
+        mark = state.board[row, col]
+        in_row = in_col = in_diagonal = in_other_diagonal = 0
+        for i in range(self.size):
+            in_row += state.board[row, i] == mark
+            in_col += state.board[i, col] == mark
+            in_diagonal += state.board[i, i] == mark
+            in_other_diagonal += state.board[i, self.size - 1 - i] == mark
+        return self.size in (in_row, in_col, in_diagonal, in_other_diagonal)
+
+    def observe(self, state: Any, planes: Any) -> None:
+        """Plane 0: the mover's marks; plane 1: the opponent's."""
+        for row in range(self.size):
+            for col in range(self.size):
+                mark = state.board[row, col]
+                if mark == state.to_play + 1:
+                    planes[0, row, col] = 1.0
+                elif mark != 0:
+                    planes[1, row, col] = 1.0
+
+    def symmetries(self) -> list[Symmetry]:
+        """The seven turns and reflections of the square."""
+        cells = np.arange(self.num_actions).reshape(self.size, self.size)
+        turns = [
+            lambda board, k=k, flip=flip: np.rot90(
+                board[..., ::-1] if flip else board, k, axes=(-2, -1)
+            )
+            for flip in (False, True)
+            for k in range(4)
+        ]
+        return [Symmetry(turn, np.argsort(turn(cells).ravel()).tolist()) for turn in turns[1:]]
+
+    def action_name(self, action: int) -> str:
+        """Column letter and row number, a1 at the top left."""
+        return f"{chr(ord('a') + action % self.size)}{action // self.size + 1}"
+
+    def view(self, state: Any) -> Grid:
+        """The board, each cell clickable."""
+        cells = [[".xo"[mark] for mark in row] for row in state.board]
+        return Grid(cells, np.arange(self.num_actions).reshape(self.size, self.size).tolist())

@@ -4,6 +4,8 @@ The names below are loaded when they are first used, so that `import tesuji` sta
 """
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,13 +50,26 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tesuji' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"tesuji.{_HOMES[name]}"), name)
-    globals()[name] = value  # a subpackage of the same name (tesuji.search) must not win later
-    return value
+class _Package(types.ModuleType):
+    """This module, with the names of `_HOMES` loaded at first use.
+
+    `search` is a function here and a folder as well: importing from the folder would put the folder
+    under that name, so that one assignment is left out.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'tesuji' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"tesuji.{_HOMES[name]}"), name)
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*vars(self), *__all__})
 
 
-def __dir__() -> list[str]:
-    return sorted(__all__)
+sys.modules[__name__].__class__ = _Package

@@ -6,6 +6,7 @@ file and the line numbers of the one it was made from, so errors point at the us
 """
 
 import ast
+import hashlib
 import inspect
 import sys
 import textwrap
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 _SCALARS = (int, float, str, type(None), np.generic)  # bool is an int
+_VALUES = (*_SCALARS, tuple, list, np.ndarray)
 
 
 class RuleError(TypeError):
@@ -46,6 +48,9 @@ class Binder:
         if function in self._bound:
             return self._bound[function]
         tree = _parse(function)
+        # The defaults are those of the original, not evaluated again: their names may be gone.
+        tree.args.defaults = [ast.Constant(None) for _ in tree.args.defaults]
+        tree.args.kw_defaults = [default and ast.Constant(None) for default in tree.args.kw_defaults]
         names: dict[str, Any] = {}
         if owner is not None and not isinstance(owner.__dict__.get(function.__name__), staticmethod):
             resolver = _SelfResolver(self, function, owner, tree.args.args.pop(0).arg, names)
@@ -55,28 +60,39 @@ class Binder:
         exec(compile(module, function.__code__.co_filename, "exec"), namespace)
         bound: Any = namespace.pop(function.__name__)
         bound.__qualname__, bound.__module__ = function.__qualname__, function.__module__
+        bound.__defaults__, bound.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         bound = self._bound[function] = self.wrap(bound)
         for name, value in _outer_names(function).items():
-            namespace[name] = self._constant(name, value, function)
+            namespace[name] = self._outer(value)
         for name, (method, after) in names.items():
             namespace[name] = self.method(method, after) if after is not _VALUE else method
         return bound
 
-    def _constant(self, name: str, value: Any, function: Any) -> Any:
+    def _outer(self, value: Any) -> Any:
+        """What compiled code gets for a name from outside: functions are rebuilt as well."""
+        value = _undecorated(value)
         if isinstance(value, types.FunctionType) and _is_plain(value):
             return self._rebuild(value, None)
         return _frozen(value)
 
 
-def source_files(instance: object) -> Iterator[tuple[Path, str]]:
-    """Each file on which the object's methods depend, with the constants they take from it."""
+def source_files(instance: object, base: type = object) -> Iterator[tuple[Path, str]]:
+    """Each file on which the object's methods depend, with the constants they take from outside.
+
+    Args:
+        instance: whose methods they are.
+        base: the class from which on the values of attributes are left out.
+    """
+    cls = type(instance)
     seen: set[object] = set()
     todo = [
-        vars(cls)[name]
-        for cls in type(instance).__mro__
-        for name in vars(cls)
-        if isinstance(vars(cls)[name], types.FunctionType)
+        getattr(member, "__func__", member)
+        for owner in cls.__mro__
+        for member in vars(owner).values()
+        if isinstance(member, types.FunctionType | staticmethod)
     ]
+    for owner in cls.__mro__[: cls.__mro__.index(base)]:
+        yield _module_file(sys.modules.get(owner.__module__)), _attribute_values(instance, owner)
     while todo:
         function = todo.pop()
         if function in seen:
@@ -84,20 +100,52 @@ def source_files(instance: object) -> Iterator[tuple[Path, str]]:
         seen.add(function)
         constants = []
         for name, value in sorted(_outer_names(function).items()):
+            value = _undecorated(value)
             if isinstance(value, types.FunctionType):
                 if _is_plain(value):
                     todo.append(value)
-            elif isinstance(value, (*_SCALARS, tuple, list)):
-                constants.append(f"{name}={value!r}")
+            elif isinstance(value, types.ModuleType):
+                if _is_plain(value):
+                    yield _module_file(value), ""
+            else:
+                constants.append(f"{name}={_fingerprint(value)}")
         yield Path(function.__code__.co_filename), ";".join(constants)
+
+
+def _attribute_values(instance: object, owner: type) -> str:
+    """What the constants and properties of one class are worth; rules see them as numbers."""
+    values = []
+    for name, member in sorted(vars(owner).items()):
+        if isinstance(member, property) or isinstance(member, _VALUES) and name[:2] != "__":
+            values.append(f"{name}={_fingerprint(getattr(instance, name))}")
+    return ";".join(values)
+
+
+def _fingerprint(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
+    if isinstance(value, list | tuple):
+        return f"({','.join(_fingerprint(item) for item in value)})"
+    return repr(value) if isinstance(value, _SCALARS) else type(value).__name__
+
+
+def _module_file(module: types.ModuleType | None) -> Path:
+    return Path(getattr(module, "__file__", None) or "")
+
+
+def _undecorated(value: Any) -> Any:
+    """The function below `@njit`: bound with the rest, it compiles, caches and runs on CUDA."""
+    return getattr(value, "py_func", value)
 
 
 def _find_method(cls: type, name: str, after: type | None) -> tuple[type, Any]:
     order = cls.__mro__
     for owner in order[order.index(after) + 1 if after else 0 :]:
         if name in vars(owner):
-            found = vars(owner)[name]
-            return owner, getattr(found, "__func__", found)
+            found = getattr(vars(owner)[name], "__func__", vars(owner)[name])
+            if not isinstance(found, types.FunctionType):
+                raise RuleError(f"{owner.__name__}.{name} is no method, so rules cannot call it")
+            return owner, found
     raise RuleError(f"{cls.__name__} has no method {name}")
 
 
@@ -141,9 +189,10 @@ def _code_names(code: types.CodeType) -> Iterator[str]:
             yield from _code_names(constant)
 
 
-def _is_plain(function: types.FunctionType) -> bool:
-    """Whether it is somebody's ordinary function, not one of an installed library."""
-    package = (function.__module__ or "").partition(".")[0]
+def _is_plain(thing: types.FunctionType | types.ModuleType) -> bool:
+    """Whether it is somebody's own function or module, not one of Python, NumPy or Numba."""
+    name = thing.__name__ if isinstance(thing, types.ModuleType) else thing.__module__
+    package = (name or "").partition(".")[0]
     return package not in {"numpy", "numba", "math"} and package not in sys.stdlib_module_names
 
 

@@ -19,6 +19,8 @@ from numba.extending import register_jitable
 
 kernel_function = register_jitable
 
+_has_warned = False  # one warning a process is enough
+
 
 class Kernel:
     """An entry point for the CPU, compiled once per tag; releases the GIL while it runs."""
@@ -69,8 +71,11 @@ def _check_cache_folder(dispatcher: Any) -> None:
             _warn_of_cache(f"{numba_config.CACHE_DIR} cannot be written, {used} is used")
 
 
-@functools.cache
 def _warn_of_cache(reason: str) -> None:
+    global _has_warned
+    if _has_warned:
+        return
+    _has_warned = True
     warnings.warn(
         f"compiled code is not kept where it should be, so starting may take longer: {reason}. "
         "Point NUMBA_CACHE_DIR at a folder you can write to.",

@@ -26,6 +26,7 @@ MAX_CHANCE_OUTCOMES = 256
 """Room for chance outcomes where a game does not set `max_chance_outcomes`."""
 
 _BUILT_IN_FIELDS = ("returns", "turn", "to_play", "is_over")
+_RESERVED_FIELDS = (*_BUILT_IN_FIELDS, "dtype")  # the state's own attribute, which NumPy needs
 RULES = ("reset", "legal_actions", "play", "observe", "chance_outcomes")
 
 
@@ -42,7 +43,10 @@ class Field(NamedTuple):
 
 def field(dtype: DTypeLike, shape: int | Sequence[int] = ()) -> Field:
     """Declares a field of a game's state: `field(np.int8, (3, 3))`, or `field(np.int16)`."""
-    return Field(np.dtype(dtype), (shape,) if isinstance(shape, int) else tuple(shape))
+    declared = Field(np.dtype(dtype), (shape,) if isinstance(shape, int) else tuple(shape))
+    if declared.dtype == np.bool_ and declared.shape:
+        raise TypeError("an array of np.bool_ cannot be compiled: use np.int8, with 0 and 1")
+    return declared
 
 
 class Symmetry(NamedTuple):
@@ -125,6 +129,10 @@ class Game:
         more = ", …" if self.num_actions > 10 else ""
         raise IllegalMove(f"{self.name} has no move {text!r}; its moves are {some}{more}")
 
+    def outcome_name(self, outcome: int) -> str:
+        """What people call one of chance's outcomes."""
+        return str(outcome)
+
     def view(self, state: Any) -> Grid | None:
         """The board as cells to draw and to click, where the game has one."""
         return None
@@ -199,12 +207,12 @@ class Game:
             IllegalMove: when the game is over or the rules do not allow it; nothing has changed.
         """
         if state.is_over:
-            raise IllegalMove(f"{self._describe(action)} cannot be played: the game is over")
+            raise IllegalMove(f"{self._describe(state, action)} cannot be played: the game is over")
         legal = self.legal(state)
         if action not in legal:
-            some = " ".join(self._describe(other) for other in legal[:20])
+            some = " ".join(self._describe(state, other) for other in legal[:20])
             raise IllegalMove(
-                f"{self._describe(action)} is not legal here; legal moves: {some}"
+                f"{self._describe(state, action)} is not legal here; legal moves: {some}"
                 + (" …" if len(legal) > 20 else "")
             )
         self.play(state, action)
@@ -216,9 +224,12 @@ class Game:
         self.observe(state, planes)
         return planes
 
-    def _describe(self, action: int) -> str:
-        known = isinstance(action, int | np.integer) and 0 <= action < self.num_actions
-        return self.action_name(int(action)) if known else repr(action)
+    def _describe(self, state: Any, action: int) -> str:
+        is_outcome = state.to_play == CHANCE
+        room = self.max_chance_outcomes if is_outcome else self.num_actions
+        if not (isinstance(action, int | np.integer) and 0 <= action < room):
+            return repr(action)
+        return self.outcome_name(int(action)) if is_outcome else self.action_name(int(action))
 
     # ---- what the framework needs to know of it -------------------------------------------------
 
@@ -241,7 +252,7 @@ class Game:
     def tag(self) -> str:
         """Names this game, its parameters and all source it depends on, for the disk cache."""
         digest = hashlib.sha256(repr(self).encode())
-        for path, constants in sorted(set(source_files(self))):
+        for path, constants in sorted(set(source_files(self, Game))):
             digest.update(constants.encode())
             digest.update(_file_digest(path))
         for path in _framework_files():
@@ -255,7 +266,7 @@ class Game:
         """
         own = self.fields()
         for name in own:
-            if name in _BUILT_IN_FIELDS or keyword.iskeyword(name) or not name.isidentifier():
+            if name in _RESERVED_FIELDS or keyword.iskeyword(name) or not name.isidentifier():
                 raise TypeError(f"{type(self).__name__}: a field cannot be called {name!r}")
         record = [
             *((name, *field) for name, field in own.items()),
@@ -269,6 +280,10 @@ class Game:
 
     def __init_subclass__(cls) -> None:
         """Makes the annotated class attributes parameters of the game."""
+        for base in cls.__mro__[1:]:  # `size = 5` is enough to change an inherited parameter
+            for name, kind in vars(base).get("__annotations__", {}).items():
+                if name in vars(cls) and name in getattr(base, "__dataclass_fields__", {}):
+                    cls.__annotations__.setdefault(name, kind)
         dataclasses.dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:
@@ -276,7 +291,9 @@ class Game:
         for parameter in dataclasses.fields(self):
             value = getattr(self, parameter.name)
             wanted = type(parameter.default)
-            if wanted in (bool, int, str) and type(value) is not wanted:
+            if wanted is float and type(value) is int:
+                object.__setattr__(self, parameter.name, float(value))
+            elif wanted in (bool, int, float, str) and type(value) is not wanted:
                 raise TypeError(
                     f"{self.title()}: {parameter.name} must be {wanted.__name__}, not {value!r}"
                 )

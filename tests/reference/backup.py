@@ -1,0 +1,40 @@
+"""What a simulation leaves behind on its way back to the root."""
+
+from tesuji import CHANCE, Game
+
+from .evaluation import split
+from .tree import Leaf
+
+
+def back_up(leaf: Leaf, result: list[float]) -> None:
+    """Counts the result at every edge and node from the leaf to the root."""
+    for node, edge in leaf.path:
+        edge.pending -= 1
+        edge.visits += 1
+        if node.mover != CHANCE:
+            edge.value_sum += result[node.mover]
+            edge.square_sum += result[node.mover] ** 2
+        node.visits += 1
+        node.totals = [total + x for total, x in zip(node.totals, result, strict=True)]
+        node.squares = [total + x * x for total, x in zip(node.squares, result, strict=True)]
+
+
+def prove(game: Game, leaf: Leaf, result: list[float]) -> None:
+    """Carries the exact result of a finished game upward, as far as it settles something."""
+    for node, edge in reversed(leaf.path):
+        edge.proven = result[node.mover]
+        proofs = [edge.proven for edge in node.edges]
+        if 1.0 not in proofs and None in proofs:
+            return
+        node.proven = max(proof for proof in proofs if proof is not None)
+        result = split(game, node.mover, node.proven)
+
+
+def learn_amaf(leaf: Leaf, rollout: list[tuple[int, int]], result: list[float]) -> None:
+    """Every node of the simulation learns from the moves at or after it, each once."""
+    tree_moves = [(node.mover, edge.action) for node, edge in leaf.path]
+    for i, node in enumerate([*(node for node, _ in leaf.path), leaf.node]):
+        for player, action in {*tree_moves[i:], *rollout}:
+            if player != CHANCE:
+                visits, value_sum = node.amaf.get((player, action), (0, 0.0))
+                node.amaf[player, action] = visits + 1, value_sum + result[player]

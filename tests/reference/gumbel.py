@@ -1,0 +1,69 @@
+"""Gumbel AlphaZero: sequential halving at the root, the improved policy below it."""
+
+import math
+
+from tesuji import SearchConfig
+
+from .tree import Edge, Node
+
+SMALLEST_PRIOR = 1e-30
+
+
+def choose_at_root(root: Node, config: SearchConfig) -> Edge:
+    """Sequential halving: the best of the edges that have the required number of visits."""
+    required = required_visits(len(root.edges), config)[root.tried_sum]
+    return best_of(root, [e for e in root.edges if e.tried == required] or root.edges, config)
+
+
+def best_of(root: Node, edges: list[Edge], config: SearchConfig) -> Edge:
+    """The edge with the largest g + ℓ + σ(Q); of equals, the first."""
+    return max(edges, key=lambda edge: edge.gumbel + improved_logit(root, edge, config))
+
+
+def choose_below_root(node: Node, config: SearchConfig) -> Edge:
+    """The edge whose share of the visits lies furthest below the improved policy."""
+    policy = dict(zip(node.edges, improved_policy(node, config), strict=True))
+    edges = [edge for edge in node.edges if edge.proven != -1.0] or node.edges[:1]
+    return max(edges, key=lambda edge: policy[edge] - edge.tried / (1 + node.tried_sum))
+
+
+def improved_policy(node: Node, config: SearchConfig) -> list[float]:
+    """π' = softmax(ℓ + σ(completed Q)), one number per edge."""
+    logits = [improved_logit(node, edge, config) for edge in node.edges]
+    powers = [math.exp(logit - max(logits)) for logit in logits]
+    return [power / sum(powers) for power in powers]
+
+
+def improved_logit(node: Node, edge: Edge, config: SearchConfig) -> float:
+    """ℓ + σ(Q), with v_mix for a Q that is not known."""
+    q = edge.q if edge.visits > 0 else mixed_value(node)
+    most = max(other.visits for other in node.edges)
+    sigma = (config.gumbel_c_visit + most) * config.gumbel_c_scale * (q + 1) / 2
+    return math.log(max(edge.prior, SMALLEST_PRIOR)) + sigma
+
+
+def mixed_value(node: Node) -> float:
+    """v_mix: the node's own evaluation and the Q of the edges that were tried, by prior."""
+    own = node.own_values[node.mover]
+    tried = [edge for edge in node.edges if edge.visits > 0]
+    mass = sum(edge.prior for edge in tried)
+    if mass == 0.0:
+        return own
+    weighted = sum(edge.prior * edge.q for edge in tried)
+    return (own + node.visits * weighted / mass) / (1 + node.visits)
+
+
+def required_visits(num_edges: int, config: SearchConfig) -> list[int]:
+    """r(t) for every simulation t: how many visits an edge must have to be the next."""
+    m = min(config.gumbel_actions, num_edges)
+    if m == 1:
+        return list(range(config.simulations))
+    required: list[int] = []
+    edges_left, visits = m, 0
+    while len(required) < config.simulations:
+        more = max(1, config.simulations // (math.ceil(math.log2(m)) * edges_left))
+        for _ in range(more):
+            required += [visits] * edges_left
+            visits += 1
+        edges_left = max(2, edges_left // 2)
+    return required[: config.simulations]

@@ -1,0 +1,88 @@
+"""After the search: the move to play, and the policy to learn."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tesuji import Game, SearchConfig
+
+from . import gumbel
+from .selection import explore_puct
+from .tree import Edge, Node
+
+
+class ReferenceResult(NamedTuple):
+    """What a search found; arrays have one entry per action of the game."""
+
+    visits: np.ndarray
+    q: np.ndarray  # W / n for the root's mover, 0 where n is 0
+    prior: np.ndarray  # without noise
+    values: list[float]  # V of the root, per player
+    proven: bool
+    best_action: int
+    policy_target: np.ndarray
+
+
+def read_result(game: Game, root: Node, config: SearchConfig) -> ReferenceResult:
+    """What the root knows."""
+    visits, q, prior, target = (np.zeros(game.num_actions) for _ in range(4))
+    for edge, share in zip(root.edges, policy_target(root, config), strict=True):
+        visits[edge.action], prior[edge.action] = edge.visits, edge.own_prior
+        q[edge.action] = edge.q if edge.visits else 0.0
+        target[edge.action] = share
+    values = [total / (1 + root.visits) for total in root.totals]
+    best = best_edge(root, config)
+    return ReferenceResult(visits, q, prior, values, root.proven is not None, best.action, target)
+
+
+def best_edge(root: Node, config: SearchConfig) -> Edge:
+    """The move to play: proven best, else not proven lost; then by the rule of choice."""
+    edges = [edge for edge in root.edges if edge.proven != -1.0] or root.edges
+    if root.proven is not None:
+        edges = [edge for edge in root.edges if edge.proven == root.proven]
+    most = max(edge.visits for edge in edges)
+    often = [e for e in edges if e.visits >= config.lcb_visits * most and e.visits >= 2]
+    if config.selection == "gumbel":
+        return gumbel.best_of(root, [edge for edge in edges if edge.visits == most], config)
+    if config.choice == "lcb" and often:
+        return max(often, key=lambda edge: (lower_bound(edge, config), -edge.action))
+    return most_visited(edges)
+
+
+def most_visited(edges: list[Edge]) -> Edge:
+    """The most visits; of equals the largest Q, then the lowest action."""
+    return max(edges, key=lambda edge: (edge.visits, edge.visits and edge.q, -edge.action))
+
+
+def lower_bound(edge: Edge, config: SearchConfig) -> float:
+    """Q − deviations · √(variance / n)."""
+    n = edge.visits
+    variance = (edge.square_sum / n - edge.q * edge.q) * n / (n - 1)
+    return edge.q - config.lcb_deviations * math.sqrt(max(0.0, variance) / n)
+
+
+def policy_target(root: Node, config: SearchConfig) -> list[float]:
+    """The distribution to learn, one number per edge."""
+    if config.selection == "gumbel":
+        return gumbel.improved_policy(root, config)
+    visits = [edge.visits for edge in root.edges]
+    if config.forced_playouts:
+        visits = [unforced_visits(root, edge, config) for edge in root.edges]
+    return [n / sum(visits) for n in visits]
+
+
+def unforced_visits(root: Node, edge: Edge, config: SearchConfig) -> int:
+    """The edge's visits without those that only forced playouts explain."""
+    best = most_visited(root.edges)
+    if edge is best or edge.visits == 0:
+        return edge.visits
+    limit = best.q + explore_puct(root, best, config)
+    most = math.sqrt(config.forced_playouts * edge.prior * root.visits)
+    visits = edge.visits
+    while visits > 0 and edge.visits - (visits - 1) <= most:
+        explore = explore_puct(root, edge, config) * (1 + edge.visits) / visits
+        if edge.q + explore >= limit:
+            break
+        visits -= 1
+    return 0 if visits == 1 else visits

@@ -1,0 +1,70 @@
+"""What a search remembers."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+@dataclass(eq=False)
+class Edge:
+    """A legal move of a node, or an outcome of chance."""
+
+    action: int
+    own_prior: float  # the evaluator's
+    prior: float  # the same with the root's noise
+    visits: int = 0  # n
+    value_sum: float = 0.0  # W, for the player to move at the edge's node
+    square_sum: float = 0.0
+    pending: int = 0  # p
+    proven: float | None = None
+    gumbel: float = 0.0
+    child: "Node | None" = None
+
+    @property
+    def tried(self) -> int:
+        """n' = n + p."""
+        return self.visits + self.pending
+
+    @property
+    def q(self) -> float:
+        """W / n."""
+        return self.value_sum / self.visits
+
+
+@dataclass(eq=False)
+class Node:
+    """A position in the tree."""
+
+    state: Any
+    mover: int
+    is_root: bool = False
+    is_waiting: bool = False  # for its evaluation
+    edges: list[Edge] = field(default_factory=list)
+    visits: int = 0  # S
+    own_values: list[float] = field(default_factory=list)  # per player, as are the next two
+    totals: list[float] = field(default_factory=list)  # of own_values and all results below
+    squares: list[float] = field(default_factory=list)
+    proven: float | None = None
+    amaf: dict[tuple[int, int], tuple[int, float]] = field(default_factory=dict)  # ñ and W̃
+
+    @property
+    def value(self) -> float:
+        """V of the mover."""
+        return self.totals[self.mover] / (1 + self.visits)
+
+    @property
+    def tried_sum(self) -> int:
+        """S' = S + Σp."""
+        return self.visits + sum(edge.pending for edge in self.edges)
+
+    @property
+    def tried_node(self) -> int:
+        """N' = N + Σp."""
+        return self.tried_sum + (0 if self.is_root else 1)
+
+
+class Leaf(NamedTuple):
+    """Where a descent is: the edges on the way, and the node below the last of them."""
+
+    path: list[tuple[Node, Edge]]
+    node: Node
+    result: list[float] | None = None  # per player, where no evaluation is needed

@@ -3,13 +3,13 @@
 Lines are numbered as in OpenSpiel: the horizontal ones row by row, then the vertical ones.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tesuji.games.contract import Field, Game, Grid, Symmetry, field
+from tesuji.games.symmetries import grid_symmetries
 
 
 class DotsAndBoxes(Game):
@@ -28,7 +28,7 @@ class DotsAndBoxes(Game):
         super().__post_init__()
         if not (1 <= self.rows <= 25 and 1 <= self.cols <= 25):
             raise ValueError(
-                f"dots-and-boxes: {self.rows} rows × {self.cols} columns of boxes do not work; "
+                f"dots-and-boxes: {self.rows} rows x {self.cols} columns of boxes do not work; "
                 "each must be 1 to 25"
             )
 
@@ -104,21 +104,7 @@ class DotsAndBoxes(Game):
 
     def symmetries(self) -> list[Symmetry]:
         """The turns and reflections of the board: seven of a square, three of a rectangle."""
-        quarter_turns = (0, 1, 2, 3) if self.rows == self.cols else (0, 2)
-        turns: list[Callable[[NDArray[Any]], NDArray[Any]]] = [
-            lambda board, k=k, flip=flip: np.rot90(  # type: ignore[misc]
-                board[..., ::-1] if flip else board, k, axes=(-2, -1)
-            )
-            for flip in (False, True)
-            for k in quarter_turns
-        ]
-        return [Symmetry(turn, self._turned_lines(turn)) for turn in turns[1:]]
-
-    def _turned_lines(self, turn: Callable[[NDArray[Any]], NDArray[Any]]) -> list[int]:
-        """What each line becomes when the drawing is turned."""
-        drawing = self._drawing()
-        became = dict(zip(turn(drawing).flat, drawing.flat, strict=True))
-        return [int(became[line]) for line in range(self.num_actions)]
+        return grid_symmetries(self._drawing())
 
     def _drawing(self) -> NDArray[np.int64]:
         """The line at each coordinate of the drawing, -1 at dots and boxes."""

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from tesuji.games.contract import Field, Game, Grid, Symmetry, field
+from tesuji.games.symmetries import grid_symmetries
 
 
 class TicTacToe(Game):
-    """Three in a row on a 3×3 board."""
+    """Three in a row on a 3x3 board."""
 
     size: int = 3  # TicTacToe(size=4) is another game
 
@@ -63,15 +64,7 @@ class TicTacToe(Game):
 
     def symmetries(self) -> list[Symmetry]:
         """The seven turns and reflections of the square."""
-        cells = np.arange(self.num_actions).reshape(self.size, self.size)
-        turns = [
-            lambda board, k=k, flip=flip: np.rot90(
-                board[..., ::-1] if flip else board, k, axes=(-2, -1)
-            )
-            for flip in (False, True)
-            for k in range(4)
-        ]
-        return [Symmetry(turn, np.argsort(turn(cells).ravel()).tolist()) for turn in turns[1:]]
+        return grid_symmetries(np.arange(self.num_actions).reshape(self.size, self.size))
 
     def action_name(self, action: int) -> str:
         """Column letter and row number, a1 at the top left."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tesuji.games.contract import CHANCE, Field, Game, Grid, Symmetry, field
+from tesuji.games.symmetries import board_turn
 
 DIRECTIONS = ("up", "right", "down", "left")
 
@@ -31,9 +32,11 @@ class TwentyFortyEight(Game):
 
     @property
     def max_turns(self) -> int:
-        """Moves keep the tiles' sum, chance adds 2 or more each time, and while the game goes on
-        every tile is at most target/2. With c plays of chance there are at most c - 1 moves, as the
-        first two plays are both chance's, so the plays are fewer than the largest sum.
+        """A bound from the sum of the tiles.
+
+        Moves keep that sum, chance adds 2 or more each time, and while the game goes on every tile
+        is at most target/2. With c plays of chance there are at most c - 1 moves, as the first two
+        plays are both chance's, so the plays are fewer than the largest sum.
         """
         largest_sum: int = min(self.num_cells * self.target // 2, 2 ** (self.num_cells + 2) - 4)
         return largest_sum - 1
@@ -165,9 +168,7 @@ class TwentyFortyEight(Game):
         """The seven turns and reflections of the square; a turn to the left makes up left."""
         return [
             Symmetry(
-                lambda planes, k=k, flip=flip: np.rot90(  # type: ignore[misc]
-                    planes[..., ::-1] if flip else planes, k, axes=(-2, -1)
-                ),
+                board_turn(k, flip),
                 [((-direction if flip else direction) - k) % 4 for direction in range(4)],
             )
             for flip in (False, True)

@@ -1,0 +1,240 @@
+"""How a game shows itself: the observation and its side, symmetries, names of moves, the board."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.check_playing import Played, first_difference, moves, rule_place, step
+from tesuji.games.contract import CHANCE, Game, Grid, Symmetry
+from tesuji.games.findings import Findings, Stop
+
+_POSITIONS = 200
+_NAMES = 500
+_SYMMETRY_GAMES = 3
+_SYMMETRY_PLIES = 300
+_CHANCE_PLIES = 40  # each of chance's plays tries many outcomes
+
+
+def check_observations(findings: Findings, played: list[Played]) -> None:
+    """Observations are numbers, change with the position, and are the mover's view."""
+    game = findings.game
+    positions = [
+        state
+        for one in played
+        for state in one.states
+        if not state.is_over and state.to_play != CHANCE
+    ][:_POSITIONS]
+    place = rule_place(game, "observe")
+    seen = []
+    for state in positions:
+        before = game.copy(state)
+        seen.append(observe(findings, state))
+        changed = first_difference(game, before, state)
+        if changed is not None:
+            findings.add("observation", f"observe changes state.{changed}; only play may ({place})")
+        if not np.isfinite(seen[-1]).all():
+            findings.add(
+                "observation", f"observe writes NaN or infinity at turn {state.turn} ({place})"
+            )
+    if len(seen) > 1 and all(np.array_equal(planes, seen[0]) for planes in seen):
+        findings.add("observation", f"observe writes the same planes in every position ({place})")
+    elif game.num_players > 1 and _ignores_the_mover(findings, positions, seen):
+        findings.add(
+            "side",
+            "observe writes the same planes whoever is to play, although it shows or decides what "
+            "belongs to whom; write them from the view of state.to_play, e.g. plane 0 the mover's "
+            f"stones, plane 1 the opponent's ({place})",
+        )
+
+
+def observe(findings: Findings, state: Any) -> NDArray[np.float32]:
+    """The observation of a state; what observe raises is a finding."""
+    with findings.running("observe", f" at turn {state.turn}"):
+        return findings.game.observation(state)
+    raise Stop
+
+
+def _ignores_the_mover(
+    findings: Findings, positions: list[Any], seen: list[NDArray[np.float32]]
+) -> bool:
+    """Whether observations never depend on the mover, while the mover does make a difference.
+
+    Both halves are needed: in Nim, where nothing belongs to anybody, a view without sides is right.
+    The turn is advanced along with the mover in a second try, for rules that tell sides by it.
+    """
+    game = findings.game
+    for state, planes in zip(positions, seen, strict=True):
+        for other in _with_other_movers(game, state):
+            if not np.array_equal(observe(findings, other), planes):
+                return False
+    return any(
+        _mover_matters(findings, state, other)
+        for state in positions
+        for other in _with_other_movers(game, state)
+        if other.turn == state.turn
+    )
+
+
+def _with_other_movers(game: Game, state: Any) -> list[Any]:
+    """The same position with each other player to move, at the same turn and at a later one."""
+    others = []
+    for ahead in range(1, game.num_players):
+        for turns in (0, ahead):
+            other = game.copy(state)
+            other.to_play = (state.to_play + ahead) % game.num_players
+            other.turn += turns
+            others.append(other)
+    return others
+
+
+def _mover_matters(findings: Findings, state: Any, other: Any) -> bool:
+    """Whether two positions that differ in the mover alone have other moves, or moves that show."""
+    game = findings.game
+    try:
+        legal = set(game.legal(state))
+        if legal != set(game.legal(other)):
+            return True
+        for action in sorted(legal):
+            after, other_after = game.copy(state), game.copy(other)
+            game.play(after, action)
+            game.play(other_after, action)
+            if after.is_over or other_after.is_over:
+                continue
+            other_after.to_play = after.to_play
+            if not np.array_equal(game.observation(after), game.observation(other_after)):
+                return True
+    except Exception:  # the position with the other mover need not be one the rules can meet
+        return False
+    return False
+
+
+def check_symmetries(findings: Findings, played: list[Played]) -> None:
+    """Games replayed with their actions turned go the same way, turned."""
+    game = findings.game
+    place = rule_place(game, "symmetries")
+    with findings.running("symmetries"):
+        symmetries = game.symmetries()
+    for number, symmetry in enumerate(symmetries):
+        if sorted(symmetry.actions) != list(range(game.num_actions)):
+            problem = f"actions are no permutation of 0 to {game.num_actions - 1}"
+        else:
+            problem = _replay_turned(findings, symmetry, played[:_SYMMETRY_GAMES])
+        if problem:
+            findings.add("symmetry", f"symmetry {number}: {problem} ({place})")
+            return
+
+
+def _replay_turned(findings: Findings, symmetry: Symmetry, played: list[Played]) -> str:
+    """What does not fit when the games are turned, or nothing."""
+    for one in played:
+        with findings.running("reset"):
+            turned = findings.game.new_state()
+        has_chance = any(state.to_play == CHANCE for state in one.states)
+        for ply in range(_CHANCE_PLIES if has_chance else _SYMMETRY_PLIES):
+            problem = _difference_when_turned(findings, symmetry, one.states[ply], turned)
+            if problem or ply == len(one.actions):
+                if problem:
+                    return f"{problem} at turn {ply}"
+                break
+            action = one.actions[ply]
+            if turned.to_play == CHANCE:
+                found = _turned_outcome(findings, symmetry, one.states[ply + 1], turned)
+                if found is None:
+                    return f"none of chance's outcomes is the turned one at turn {ply}"
+                turned = found
+            else:
+                step(findings, turned, int(symmetry.actions[action]))
+    return ""
+
+
+def _difference_when_turned(findings: Findings, symmetry: Symmetry, state: Any, turned: Any) -> str:
+    """In what `turned` is not the turned `state`, or nothing."""
+    if (state.is_over, state.to_play) != (turned.is_over, turned.to_play):
+        return "another player is to move, or only one of the games is over,"
+    if state.is_over:
+        same = np.array_equal(state.returns, turned.returns)
+        return "" if same else f"the game ends {turned.returns}, not {state.returns},"
+    if state.to_play != CHANCE:
+        legal, turned_legal = moves(findings, state)[0], moves(findings, turned)[0]
+        if {int(symmetry.actions[action]) for action in legal} != set(turned_legal):
+            return "the legal actions are not the turned ones"
+    expected = symmetry.planes(observe(findings, state))
+    planes = observe(findings, turned)
+    if np.shape(expected) != planes.shape:
+        return f"planes gives shape {np.shape(expected)}, not {planes.shape},"
+    same = np.allclose(expected, planes, atol=1e-6)
+    return "" if same else "planes and actions do not turn the position alike"
+
+
+def _turned_outcome(findings: Findings, symmetry: Symmetry, after: Any, turned: Any) -> Any:
+    """`turned` after the outcome that makes it the turned `after`; None without one."""
+    for outcome in moves(findings, turned)[0]:
+        candidate = findings.game.copy(turned)
+        step(findings, candidate, outcome)
+        if not _difference_when_turned(findings, symmetry, after, candidate):
+            return candidate
+    return None
+
+
+def check_names(findings: Findings) -> None:
+    """Each action has a name of its own that leads back to it."""
+    game = findings.game
+    place = rule_place(game, "action_name")
+    actions = range(0, game.num_actions, max(1, game.num_actions // _NAMES))
+    named: dict[str, int] = {}
+    for action in actions:
+        with findings.running("action_name", f" for action {action}"):
+            name = game.action_name(action)
+        if not isinstance(name, str) or not name:
+            findings.add("names", f"action_name({action}) is {name!r}, not a text ({place})")
+            return
+        if name in named:
+            findings.add(
+                "names",
+                f"actions {named[name]} and {action} are both called {name!r}; people could not "
+                f"tell them apart ({place})",
+            )
+            return
+        named[name] = action
+    for name, action in named.items():
+        with findings.running("parse_action", f" for {name!r}"):
+            parsed = game.parse_action(name)
+        if parsed != action:
+            findings.add(
+                "names",
+                f"action {action} is called {name!r}, but parse_action makes {parsed!r} of that "
+                f"({rule_place(game, 'parse_action')})",
+            )
+            return
+
+
+def check_view(findings: Findings, played: list[Played]) -> None:
+    """The board can be drawn and clicked, and written as text."""
+    game = findings.game
+    for state in (state for one in played[:1] for state in one.states):
+        with findings.running("view"):
+            grid = game.view(state)
+        with findings.running("text"):
+            text = game.text(state)
+        problem = ""
+        if not isinstance(text, str):
+            problem = f"text gives {type(text).__name__}, not str"
+        elif grid is not None:
+            problem = _grid_problem(game, grid)
+        if problem:
+            findings.add("view", f"{problem} ({rule_place(game, 'view')})")
+            return
+
+
+def _grid_problem(game: Game, grid: Grid) -> str:
+    if not isinstance(grid, Grid):
+        return f"view gives {type(grid).__name__}, not Grid or None"
+    widths = {*map(len, grid.cells), *map(len, grid.actions)}
+    if len(grid.cells) != len(grid.actions) or len(widths) != 1:
+        return "view needs as many actions as cells, in rows of equal length"
+    if not all(isinstance(cell, str) for row in grid.cells for cell in row):
+        return "view's cells must be texts"
+    if not all(-1 <= action < game.num_actions for row in grid.actions for action in row):
+        return f"view's actions must be -1 or 0 to {game.num_actions - 1}"
+    return ""

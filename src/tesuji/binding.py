@@ -1,8 +1,9 @@
 """A method as a plain function that compiles: what `self` meant is resolved beforehand.
 
-`self.rows` becomes a constant, `self.has_line(...)` a call of the bound function, `super().play(...)`
-one of the next class's. Module-level constants and functions come along. The new function keeps the
-file and the line numbers of the one it was made from, so errors point at the user's own lines.
+`self.rows` becomes a constant, `self.has_line(...)` a call of the bound function,
+`super().play(...)` one of the next class's. Module-level constants and functions come along. The
+new function keeps the file and the line numbers of the one it was made from, so errors point at the
+user's own lines.
 """
 
 import ast
@@ -45,14 +46,19 @@ class Binder:
 
     def _rebuild(self, function: Any, owner: type | None) -> Callable[..., Any]:
         """A copy of `function` with its own globals; a method when it has an `owner`."""
-        if function in self._bound:
-            return self._bound[function]
+        known = self._bound.get(function)
+        if known is not None:
+            return known
         tree = _parse(function)
         # The defaults are those of the original, not evaluated again: their names may be gone.
         tree.args.defaults = [ast.Constant(None) for _ in tree.args.defaults]
-        tree.args.kw_defaults = [default and ast.Constant(None) for default in tree.args.kw_defaults]
+        tree.args.kw_defaults = [
+            default and ast.Constant(None) for default in tree.args.kw_defaults
+        ]
         names: dict[str, Any] = {}
-        if owner is not None and not isinstance(owner.__dict__.get(function.__name__), staticmethod):
+        if owner is not None and not isinstance(
+            owner.__dict__.get(function.__name__), staticmethod
+        ):
             resolver = _SelfResolver(self, function, owner, tree.args.args.pop(0).arg, names)
             tree.body = [resolver.visit(statement) for statement in tree.body]
         module = ast.fix_missing_locations(ast.Module(body=[tree], type_ignores=[]))
@@ -61,12 +67,12 @@ class Binder:
         bound: Any = namespace.pop(function.__name__)
         bound.__qualname__, bound.__module__ = function.__qualname__, function.__module__
         bound.__defaults__, bound.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        bound = self._bound[function] = self.wrap(bound)
+        wrapped = self._bound[function] = self.wrap(bound)
         for name, value in _outer_names(function).items():
             namespace[name] = self._outer(value)
         for name, (method, after) in names.items():
             namespace[name] = self.method(method, after) if after is not _VALUE else method
-        return bound
+        return wrapped
 
     def _outer(self, value: Any) -> Any:
         """What compiled code gets for a name from outside: functions are rebuilt as well."""
@@ -85,7 +91,7 @@ def source_files(instance: object, base: type = object) -> Iterator[tuple[Path, 
     """
     cls = type(instance)
     seen: set[object] = set()
-    todo = [
+    todo: list[Any] = [
         getattr(member, "__func__", member)
         for owner in cls.__mro__
         for member in vars(owner).values()
@@ -116,7 +122,7 @@ def _attribute_values(instance: object, owner: type) -> str:
     """What the constants and properties of one class are worth; rules see them as numbers."""
     values = []
     for name, member in sorted(vars(owner).items()):
-        if isinstance(member, property) or isinstance(member, _VALUES) and name[:2] != "__":
+        if isinstance(member, property) or (isinstance(member, _VALUES) and name[:2] != "__"):
             values.append(f"{name}={_fingerprint(getattr(instance, name))}")
     return ";".join(values)
 
@@ -225,7 +231,9 @@ class _SelfResolver(ast.NodeTransformer):
             and isinstance(node.value.func, ast.Name)
             and node.value.func.id == "super"
         ):
-            return self._name(node, f"_super_{self.owner.__name__}_{node.attr}", node.attr, self.owner)
+            return self._name(
+                node, f"_super_{self.owner.__name__}_{node.attr}", node.attr, self.owner
+            )
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -251,7 +259,7 @@ class _SelfResolver(ast.NodeTransformer):
         if isinstance(value, np.generic):
             return self._name(node, f"_self_{name}", value, _VALUE)
         if isinstance(value, _SCALARS):
-            return ast.copy_location(ast.Constant(value), node)
+            return ast.copy_location(ast.Constant(value), node)  # type: ignore[arg-type]
         if isinstance(value, tuple | np.ndarray):
             return self._name(node, f"_self_{name}", value, _VALUE)
         raise self._error(

@@ -13,12 +13,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from numba import config as numba_config
+import numba
 from numba import njit
 from numba.extending import register_jitable
 
 kernel_function = register_jitable
 
+_config: Any = numba.config  # typed as Any: its settings are made at run time
 _has_warned = False  # one warning a process is enough
 
 
@@ -65,10 +66,10 @@ class Kernel:
 
 def _check_cache_folder(dispatcher: Any) -> None:
     """Warns when the folder the user named cannot be used; Numba then takes another silently."""
-    if numba_config.CACHE_DIR and not numba_config.DISABLE_JIT:
+    if _config.CACHE_DIR and not _config.DISABLE_JIT:
         used = str(dispatcher.stats.cache_path)
-        if not used.startswith(str(numba_config.CACHE_DIR)):
-            _warn_of_cache(f"{numba_config.CACHE_DIR} cannot be written, {used} is used")
+        if not used.startswith(str(_config.CACHE_DIR)):
+            _warn_of_cache(f"{_config.CACHE_DIR} cannot be written, {used} is used")
 
 
 def _warn_of_cache(reason: str) -> None:

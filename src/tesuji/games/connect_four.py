@@ -29,8 +29,8 @@ class ConnectFour(Game):
         super().__post_init__()
         if not (self.rows >= 1 and self.cols >= 1 and (self.rows + 1) * self.cols <= 64):
             raise ValueError(
-                f"connect-four: {self.rows} rows × {self.cols} columns do not fit; "
-                "(rows + 1) × cols must be at most 64, as with 6×7, 7×8 or 6×9"
+                f"connect-four: {self.rows} rows x {self.cols} columns do not fit; "
+                "(rows + 1) x cols must be at most 64, as with 6x7, 7x8 or 6x9"
             )
         if self.in_a_row < 2:
             raise ValueError(f"connect-four: in_a_row must be 2 or more, not {self.in_a_row}")

@@ -2,7 +2,7 @@
 
 A game is a subclass of `Game`. Its parameters are annotated class attributes, its position is a
 record of fixed-size arrays named in `fields()`, its rules are ordinary methods. The rules run as
-they stand (here) and compiled (through `games/rules.py`); `docs/write-a-game.md` is the whole story.
+they stand (here) and compiled (through `games/rules.py`); `docs/write-a-game.md` tells it all.
 """
 
 import dataclasses
@@ -63,7 +63,7 @@ class Grid(NamedTuple):
     actions: list[list[int]]  # -1: not clickable
 
 
-class State(np.void):
+class State(np.void):  # type: ignore[misc]
     """A position: a reference into an array of records; its fields are attributes."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -73,7 +73,7 @@ class State(np.void):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Writes a field; a name that is no field is an error."""
-        if name not in self.dtype.fields:
+        if name not in (self.dtype.fields or ()):
             raise AttributeError(f"the state has no field {name!r}: add it to fields()")
         self[name] = value
 
@@ -261,8 +261,10 @@ class Game:
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The state record. Its last field only carries the tag: compiled code is chosen by type,
-        so games with equal fields and different rules must have different types.
+        """The state record.
+
+        Its last field only carries the tag: compiled code is chosen by type, so games with equal
+        fields and different rules must have different types.
         """
         own = self.fields()
         for name in own:

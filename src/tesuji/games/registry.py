@@ -71,7 +71,9 @@ def _bundled_class(title: str) -> type[Game]:
 def _load_file(path: Path) -> ModuleType:
     """The module in that file; a file that was loaded before is not run again."""
     if not path.is_file():
-        raise UnknownGame(f"there is no file {str(path)!r}; name a game as path/to/file.py:ClassName")
+        raise UnknownGame(
+            f"there is no file {str(path)!r}; name a game as path/to/file.py:ClassName"
+        )
     path = path.resolve()
     name = f"tesuji_game_{path.stem}_{abs(hash(str(path))):x}"
     if name in sys.modules:

@@ -1,8 +1,8 @@
 """The rules as compiled code calls them: plain functions that find the game by the state's type.
 
-Search and self-play are written once, for any game: they call `play(state, action)`, and Numba picks
-the rules of the game whose state record it sees, on the CPU and on CUDA alike. Without the compiler
-(in a debugger, in the CUDA simulator) the same calls reach the game's own methods.
+Search and self-play are written once, for any game: they call `play(state, action)`, and Numba
+picks the rules of the game whose state record it sees, on the CPU and on CUDA alike. Without the
+compiler (in a debugger, in the CUDA simulator) the same calls reach the game's own methods.
 """
 
 import functools

@@ -4,6 +4,6 @@ It shares nothing with `tesuji.search` but the options and the random numbers, s
 disagree one of them is wrong. `search.py` is the whole; the other files are its formulas.
 """
 
-from .search import ReferenceResult, reference_search
+from .search import ReferenceResult, ReferenceSearcher, reference_search
 
-__all__ = ["ReferenceResult", "reference_search"]
+__all__ = ["ReferenceResult", "ReferenceSearcher", "reference_search"]

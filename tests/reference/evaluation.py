@@ -28,21 +28,26 @@ def split(game: Game, mover: int, value: float) -> list[float]:
     return [value if player == mover else -value for player in range(game.num_players)]
 
 
-def make_edges(game: Game, node: Node, logits: list[float], sort: bool) -> list[Edge]:
-    """An edge per legal action, or per outcome of chance."""
-    if node.mover == CHANCE:
-        pairs = game.chances(node.state)
-    else:
-        actions = game.legal(node.state)
-        pairs = list(zip(actions, softmax([logits[a] for a in actions]), strict=True))
-    edges = [Edge(a, float(np.float32(p)), float(np.float32(p))) for a, p in pairs]
-    return sorted(edges, key=lambda edge: -edge.prior) if sort else edges
+def make_edges(game: Game, state: Any) -> list[Edge]:
+    """An edge per legal action, or per outcome of chance with its probability as prior."""
+    if state.is_over:
+        return []
+    if state.to_play != CHANCE:
+        return [Edge(action) for action in game.legal(state)]
+    return [Edge(action, *[float(np.float32(p))] * 2) for action, p in game.chances(state)]
+
+
+def set_priors(node: Node, logits: list[float]) -> None:
+    """Priors by a softmax over the legal moves, rounded to float32."""
+    priors = softmax([logits[edge.action] for edge in node.edges])
+    for edge, prior in zip(node.edges, priors, strict=True):
+        edge.own_prior = edge.prior = float(np.float32(prior))
 
 
 def softmax(logits: list[float]) -> list[float]:
     """Probabilities in proportion to exp(logit); equal ones where every logit is −∞."""
-    if max(logits) == -math.inf:
-        return [1 / len(logits)] * len(logits)
+    if not logits or max(logits) == -math.inf:
+        return [1 / len(logits) for _ in logits]
     powers = [math.exp(logit - max(logits)) for logit in logits]
     return [power / sum(powers) for power in powers]
 
@@ -51,16 +56,26 @@ def random_game(game: Game, state: Any, streams: Any) -> tuple[list[float], list
     """A result per player, and the (player, action) pairs on the way to it."""
     state, moves = game.copy(state), []
     while not state.is_over:
-        if state.to_play == CHANCE:
-            outcomes = [Edge(action, p, p) for action, p in game.chances(state)]
-            action = choose_outcome(outcomes, random_unit(streams, 0)).action
-        else:
+        play_chance(game, state, streams)
+        if not state.is_over:
             legal = game.legal(state)
             action = legal[random_below(streams, 0, len(legal))]
             moves.append((int(state.to_play), action))
-        game.play(state, action)
-        state.turn += 1
+            play_move(game, state, action)
     return returns(state), moves
+
+
+def play_chance(game: Game, state: Any, streams: Any) -> None:
+    """Draws and plays what chance does until a player has to decide."""
+    while state.to_play == CHANCE and not state.is_over:
+        outcomes = [Edge(action, p, p) for action, p in game.chances(state)]
+        play_move(game, state, choose_outcome(outcomes, random_unit(streams, 0)).action)
+
+
+def play_move(game: Game, state: Any, action: int) -> None:
+    """Plays a move that is known to be legal."""
+    game.play(state, action)
+    state.turn += 1
 
 
 def returns(state: Any) -> list[float]:

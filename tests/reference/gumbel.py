@@ -11,8 +11,10 @@ SMALLEST_PRIOR = 1e-30
 
 def choose_at_root(root: Node, config: SearchConfig) -> Edge:
     """Sequential halving: the best of the edges that have the required number of visits."""
-    required = required_visits(len(root.edges), config)[root.tried_sum]
-    return best_of(root, [e for e in root.edges if e.tried == required] or root.edges, config)
+    done = sum(edge.tried - edge.visits_before for edge in root.edges)
+    required = required_visits(len(root.edges), config)[done]
+    edges = [edge for edge in root.edges if edge.tried - edge.visits_before == required]
+    return best_of(root, edges or root.edges, config)
 
 
 def best_of(root: Node, edges: list[Edge], config: SearchConfig) -> Edge:
@@ -36,7 +38,7 @@ def improved_policy(node: Node, config: SearchConfig) -> list[float]:
 
 def improved_logit(node: Node, edge: Edge, config: SearchConfig) -> float:
     """ℓ + σ(Q), with v_mix for a Q that is not known."""
-    q = edge.q if edge.visits > 0 else mixed_value(node)
+    q = edge.exact_q if edge.visits > 0 else mixed_value(node)
     most = max(other.visits for other in node.edges)
     sigma = (config.gumbel_c_visit + most) * config.gumbel_c_scale * (q + 1) / 2
     return math.log(max(edge.prior, SMALLEST_PRIOR)) + sigma
@@ -49,7 +51,7 @@ def mixed_value(node: Node) -> float:
     mass = sum(edge.prior for edge in tried)
     if mass == 0.0:
         return own
-    weighted = sum(edge.prior * edge.q for edge in tried)
+    weighted = sum(edge.prior * edge.exact_q for edge in tried)
     return (own + node.visits * weighted / mass) / (1 + node.visits)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from tesuji import Game, SearchConfig
 
 from . import gumbel
+from .evaluation import split
 from .selection import explore_puct
 from .tree import Edge, Node
 
@@ -16,9 +17,9 @@ class ReferenceResult(NamedTuple):
     """What a search found; arrays have one entry per action of the game."""
 
     visits: np.ndarray
-    q: np.ndarray  # W / n for the root's mover, 0 where n is 0
+    q: np.ndarray  # for the root's mover: exact where proven, else W / n, 0 where n is 0
     prior: np.ndarray  # without noise
-    values: list[float]  # V of the root, per player
+    values: list[float]  # of the root, per player: exact where proven, else V
     proven: bool
     best_action: int
     policy_target: np.ndarray
@@ -29,22 +30,26 @@ def read_result(game: Game, root: Node, config: SearchConfig) -> ReferenceResult
     visits, q, prior, target = (np.zeros(game.num_actions) for _ in range(4))
     for edge, share in zip(root.edges, policy_target(root, config), strict=True):
         visits[edge.action], prior[edge.action] = edge.visits, edge.own_prior
-        q[edge.action] = edge.q if edge.visits else 0.0
+        q[edge.action] = edge.exact_q if edge.visits else 0.0
         target[edge.action] = share
     values = [total / (1 + root.visits) for total in root.totals]
+    if root.proven is not None:
+        values = split(game, root.mover, root.proven)
     best = best_edge(root, config)
     return ReferenceResult(visits, q, prior, values, root.proven is not None, best.action, target)
 
 
 def best_edge(root: Node, config: SearchConfig) -> Edge:
     """The move to play: proven best, else not proven lost; then by the rule of choice."""
-    edges = [edge for edge in root.edges if edge.proven != -1.0] or root.edges
     if root.proven is not None:
-        edges = [edge for edge in root.edges if edge.proven == root.proven]
+        return most_visited([edge for edge in root.edges if edge.proven == root.proven])
+    edges = [edge for edge in root.edges if edge.proven != -1.0] or root.edges
+    if config.selection == "gumbel":
+        most = max(edge.visits - edge.visits_before for edge in edges)
+        edges = [edge for edge in edges if edge.visits - edge.visits_before == most]
+        return gumbel.best_of(root, edges, config)
     most = max(edge.visits for edge in edges)
     often = [e for e in edges if e.visits >= config.lcb_visits * most and e.visits >= 2]
-    if config.selection == "gumbel":
-        return gumbel.best_of(root, [edge for edge in edges if edge.visits == most], config)
     if config.choice == "lcb" and often:
         return max(often, key=lambda edge: (lower_bound(edge, config), -edge.action))
     return most_visited(edges)
@@ -52,7 +57,7 @@ def best_edge(root: Node, config: SearchConfig) -> Edge:
 
 def most_visited(edges: list[Edge]) -> Edge:
     """The most visits; of equals the largest Q, then the lowest action."""
-    return max(edges, key=lambda edge: (edge.visits, edge.visits and edge.q, -edge.action))
+    return max(edges, key=lambda edge: (edge.visits, edge.visits and edge.exact_q, -edge.action))
 
 
 def lower_bound(edge: Edge, config: SearchConfig) -> float:
@@ -74,7 +79,7 @@ def policy_target(root: Node, config: SearchConfig) -> list[float]:
 
 def unforced_visits(root: Node, edge: Edge, config: SearchConfig) -> int:
     """The edge's visits without those that only forced playouts explain."""
-    best = most_visited(root.edges)
+    best = max(root.edges, key=lambda edge: edge.visits)
     if edge is best or edge.visits == 0:
         return edge.visits
     limit = best.q + explore_puct(root, best, config)

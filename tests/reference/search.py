@@ -4,13 +4,24 @@ import dataclasses
 import math
 from typing import Any
 
-from tesuji import Game, SearchConfig
+from tesuji import CHANCE, Game, SearchConfig
 from tesuji.search import random
+from tesuji.search.config import has_chance
 
 from .backup import back_up, learn_amaf, prove
-from .evaluation import ask, make_edges, mix, random_game, returns, split
+from .evaluation import (
+    ask,
+    make_edges,
+    mix,
+    play_chance,
+    play_move,
+    random_game,
+    returns,
+    set_priors,
+    split,
+)
 from .result import ReferenceResult, read_result
-from .selection import choose_edge, draw_noise
+from .selection import choose_edge, prepare_root
 from .tree import Edge, Leaf, Node
 
 
@@ -21,18 +32,16 @@ def reference_search(
     config: SearchConfig,
     seed: int = 0,
     game_index: int = 0,
-    max_nodes: int | None = None,
+    max_nodes: float = math.inf,
+    max_edges: float = math.inf,
 ) -> ReferenceResult:
-    """Searches `state` as number `game_index` of a batch; the tree has room for `max_nodes`.
+    """Searches `state` as number `game_index` of a batch, in a tree with room for so much.
 
     `evaluator` is "uniform", "rollout" or a function of observations [B, *shape] that returns
     logits [B, A] and values [B] for the mover or [B, players].
     """
-    config = resolve(config, evaluator)
-    streams = random.make_streams(seed, 1, game_index)
-    search = Search(game, evaluator, config, streams, max_nodes or math.inf)
-    search.run(state)
-    return read_result(game, search.root, config)
+    searcher = ReferenceSearcher(game, evaluator, config, max_nodes, max_edges)
+    return searcher.search(state, seed, game_index)
 
 
 def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
@@ -47,20 +56,42 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
     return dataclasses.replace(config, selection=selection, fpu=fpu, rollout_weight=weight)
 
 
-class Search:
-    """A tree, and what it takes to grow it."""
+class ReferenceSearcher:
+    """A tree, and what it takes to grow it; after `advance`, the next search goes on with it."""
 
-    def __init__(self, game: Game, evaluator: Any, config: SearchConfig, streams: Any, room: float):
-        self.game, self.evaluator, self.config, self.streams = game, evaluator, config, streams
-        self.room, self.num_nodes, self.simulations = room, 1, 0
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Any,
+        config: SearchConfig,
+        max_nodes: float = math.inf,
+        max_edges: float = math.inf,
+    ) -> None:
+        self.game, self.evaluator, self.config = game, evaluator, resolve(config, evaluator)
+        self.max_nodes, self.max_edges = max_nodes, max_edges
+        self.root: Node | None = None
 
-    def run(self, state: Any) -> None:
-        self.root = Node(self.game.copy(state), int(state.to_play), is_root=True)
-        self.evaluate(Leaf([], self.root))
-        draw_noise(self.root, self.config, self.streams)
+    def search(self, state: Any, seed: int = 0, game_index: int = 0) -> ReferenceResult:
+        """The whole search."""
+        self.streams = random.make_streams(seed, 1, game_index)
+        self.simulations = 0
+        if self.root is None:
+            self.num_nodes = self.num_edges = 0
+            self.root = self.new_node(self.game.copy(state))
+            self.root.is_root = True
+            self.evaluate(Leaf([], self.root))
+        prepare_root(self.root, self.config, self.streams)
         while not self.is_finished(waiting=0):
             for leaf in self.select_round():
                 self.count(leaf, self.evaluate(leaf))
+        return read_result(self.game, self.root, self.config)
+
+    def advance(self, action: int) -> None:
+        """Moves the root along an edge, and forgets the rest of the tree."""
+        self.root = next((e.child for e in self.root.edges if e.action == action), None)
+        if self.root is not None:
+            self.root.is_root = True
+            self.num_nodes, self.num_edges = self.root.size()
 
     def is_finished(self, waiting: int) -> bool:
         """Whether a budget is used up, `waiting` leaves counted as simulations, or all is known."""
@@ -97,35 +128,42 @@ class Search:
         path = [*at.path, (node, edge)]
         if edge.proven is not None:
             return Leaf(path, node, split(self.game, node.mover, edge.proven))
-        if edge.child is None:
-            return Leaf(path, self.play(node, edge))
-        if edge.child.state.is_over:
-            return Leaf(path, edge.child, returns(edge.child.state))
-        if edge.child.is_waiting:
-            return Leaf(path, edge.child)
-        return self.select(Leaf(path, edge.child), amaf_node)
+        is_new = edge.child is None
+        child = self.play(node, edge) if edge.child is None else edge.child
+        if child.state.is_over:
+            return Leaf(path, child, returns(child.state))
+        if child.is_waiting or (is_new and child.mover != CHANCE):
+            return Leaf(path, child)
+        return self.select(Leaf(path, child), amaf_node)
 
     def play(self, node: Node, edge: Edge) -> Node:
         """The position after the edge's move; the tree keeps it while there is room."""
         state = self.game.copy(node.state)
-        self.game.play(state, edge.action)
-        state.turn += 1
-        child = Node(state, int(state.to_play))
-        if self.num_nodes < self.room:
-            edge.child = child
-            self.num_nodes += 1
-        return child
+        play_move(self.game, state, edge.action)
+        most_edges = self.game.max_chance_outcomes if has_chance(self.game) else 0
+        most_edges = max(most_edges, self.game.num_actions)
+        if self.num_nodes < self.max_nodes and self.num_edges + most_edges <= self.max_edges:
+            edge.child = self.new_node(state)
+            return edge.child
+        play_chance(self.game, state, self.streams)
+        return Node(state, int(state.to_play))
+
+    def new_node(self, state: Any) -> Node:
+        """A node in the tree, with its edges; those of a decision get their priors later."""
+        node = Node(state, int(state.to_play), edges=make_edges(self.game, state))
+        self.num_nodes += 1
+        self.num_edges += len(node.edges)
+        node.totals = node.squares = [0.0] * self.game.num_players
+        return node
 
     def evaluate(self, leaf: Leaf) -> list[float]:
-        """The leaf's result; an unfinished leaf gets its edges."""
+        """The leaf's result; its edges get their priors."""
         node = leaf.node
         node.is_waiting = False
-        if node.state.is_over:
-            result = returns(node.state)
-            self.learn(leaf, [], result)
-            return result
         logits, result = ask(self.evaluator, self.game, node)
-        node.edges = make_edges(self.game, node, logits, sort=self.config.widening > 0)
+        set_priors(node, logits)
+        if self.config.widening > 0:
+            node.edges.sort(key=lambda edge: -edge.prior)
         if self.config.rollout_weight > 0:
             result = self.roll_out(leaf, result)
         else:
@@ -145,8 +183,8 @@ class Search:
         return mix(values, [x / count for x in total], weight)
 
     def learn(self, leaf: Leaf, rollout: list[tuple[int, int]], result: list[float]) -> None:
-        """AMAF statistics from a simulation; the root's own evaluation is none."""
-        if self.config.amaf != "off" and leaf.path:
+        """AMAF's statistics, where they are wanted."""
+        if self.config.amaf != "off":
             learn_amaf(leaf, rollout, result)
 
     def count(self, leaf: Leaf, result: list[float]) -> None:

@@ -14,10 +14,11 @@ from .tree import Edge, Node
 INFINITE = 1e9
 
 
-def draw_noise(root: Node, config: SearchConfig, streams: Any) -> None:
+def prepare_root(root: Node, config: SearchConfig, streams: Any) -> None:
     """Gives the root its Dirichlet or Gumbel noise, one draw per edge."""
-    if root.mover == CHANCE:
-        return
+    for edge in root.edges:
+        edge.prior = edge.own_prior
+        edge.visits_before = edge.visits
     if config.selection == "gumbel":
         for edge in root.edges:
             edge.gumbel = random_gumbel(streams, 0)
@@ -100,10 +101,12 @@ def q_of(node: Node, edge: Edge, config: SearchConfig) -> float:
         return edge.value_sum / edge.tried
     if config.pending == "loss" and edge.tried > 0:
         return (edge.value_sum - edge.pending) / edge.tried
+    if config.fpu == "infinite":
+        return math.inf if edge.tried == 0 else 0.0
     if config.fpu == "reduction":
         mass = sum(other.prior for other in node.edges if other.tried > 0)
         return node.value - config.fpu_reduction * math.sqrt(mass)
-    return {"zero": 0.0, "parent": node.value, "infinite": math.inf}[config.fpu]
+    return node.value if config.fpu == "parent" else 0.0
 
 
 def mix_amaf(q: float, node: Node, edge: Edge, amaf_node: Node, config: SearchConfig) -> float:
@@ -113,7 +116,7 @@ def mix_amaf(q: float, node: Node, edge: Edge, amaf_node: Node, config: SearchCo
         return q
     n = edge.visits
     beta = amaf_visits / (n + amaf_visits + config.amaf_bias * n * amaf_visits)
-    return (1 - beta) * q + beta * amaf_sum / amaf_visits
+    return (1 - beta) * q + beta * (amaf_sum / amaf_visits)
 
 
 def explore_uct(node: Node, edge: Edge, config: SearchConfig) -> float:

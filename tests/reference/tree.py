@@ -9,14 +9,15 @@ class Edge:
     """A legal move of a node, or an outcome of chance."""
 
     action: int
-    own_prior: float  # the evaluator's
-    prior: float  # the same with the root's noise
+    own_prior: float = 0.0  # the evaluator's
+    prior: float = 0.0  # the same with the root's noise
     visits: int = 0  # n
     value_sum: float = 0.0  # W, for the player to move at the edge's node
     square_sum: float = 0.0
     pending: int = 0  # p
     proven: float | None = None
     gumbel: float = 0.0
+    visits_before: int = 0  # what a root's edge had when the search began
     child: "Node | None" = None
 
     @property
@@ -28,6 +29,11 @@ class Edge:
     def q(self) -> float:
         """W / n."""
         return self.value_sum / self.visits
+
+    @property
+    def exact_q(self) -> float:
+        """The exact value where it is proven, else Q."""
+        return self.q if self.proven is None else self.proven
 
 
 @dataclass(eq=False)
@@ -60,6 +66,11 @@ class Node:
     def tried_node(self) -> int:
         """N' = N + Σp."""
         return self.tried_sum + (0 if self.is_root else 1)
+
+    def size(self) -> tuple[int, int]:
+        """The nodes and the edges from here down."""
+        sizes = [edge.child.size() for edge in self.edges if edge.child is not None]
+        return 1 + sum(n for n, _ in sizes), len(self.edges) + sum(e for _, e in sizes)
 
 
 class Leaf(NamedTuple):

@@ -32,11 +32,14 @@ class Binder:
     Args:
         instance: whose methods they are.
         wrap: applied to each new function, so that compiled code may call it.
+        tag: names the instance in compiled code. Without it, code of two instances that comes from
+            the disk cache may have the same symbols, and one then runs the other's functions.
     """
 
-    def __init__(self, instance: object, wrap: Callable[..., Any]) -> None:  # noqa: D107
+    def __init__(self, instance: object, wrap: Callable[..., Any], tag: str) -> None:  # noqa: D107
         self.instance = instance
         self.wrap = wrap
+        self.tag = tag
         self._bound: dict[object, Callable[..., Any]] = {}
 
     def method(self, name: str, after: type | None = None) -> Callable[..., Any]:
@@ -62,12 +65,15 @@ class Binder:
             resolver = _SelfResolver(self, function, owner, tree.args.args.pop(0).arg, names)
             tree.body = [resolver.visit(statement) for statement in tree.body]
         module = ast.fix_missing_locations(ast.Module(body=[tree], type_ignores=[]))
-        namespace: dict[str, Any] = {"__builtins__": __builtins__, "__name__": function.__module__}
+        namespace: dict[str, Any] = {"__builtins__": __builtins__, "__name__": __name__}
         exec(compile(module, function.__code__.co_filename, "exec"), namespace)
         bound: Any = namespace.pop(function.__name__)
-        bound.__qualname__, bound.__module__ = function.__qualname__, function.__module__
+        # Numba imports the function's module when it loads code from its disk cache. The user's own
+        # goes by another name when it is run as a script, loaded from a path, or moved: ours stands in.
+        bound.__module__, bound.__qualname__ = __name__, f"{function.__qualname__}-{self.tag}"
         bound.__defaults__, bound.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        wrapped = self._bound[function] = self.wrap(bound)
+        wrapped: Callable[..., Any] = self.wrap(bound)
+        self._bound[function] = wrapped
         for name, value in _outer_names(function).items():
             namespace[name] = self._outer(value)
         for name, (method, after) in names.items():

@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import difflib
+import hashlib
 import importlib
 import importlib.util
 import re
@@ -75,7 +76,7 @@ def _load_file(path: Path) -> ModuleType:
             f"there is no file {str(path)!r}; name a game as path/to/file.py:ClassName"
         )
     path = path.resolve()
-    name = f"tesuji_game_{path.stem}_{abs(hash(str(path))):x}"
+    name = f"tesuji_game_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

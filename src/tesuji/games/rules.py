@@ -33,7 +33,7 @@ def bound_rule(tag: str, name: str) -> Callable[..., Any]:
 
 @functools.cache
 def _binder(tag: str) -> Binder:
-    return Binder(_GAMES[tag], kernel_function)
+    return Binder(_GAMES[tag], kernel_function, tag)
 
 
 def _game_of(state: Any) -> Game:

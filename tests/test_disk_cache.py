@@ -1,0 +1,160 @@
+"""Compiled code on disk: found again, never stale, safe for many processes, dispensable."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+GAME = """
+import numpy as np
+from gains import gain
+from tesuji.games.contract import Game, field
+
+BONUS = 5
+
+class Collect(Game):
+    rounds: int = 4
+
+    num_players = 1
+    num_actions = 1
+    observation_shape = (1,)
+    max_turns = property(lambda self: self.rounds)
+    weight = property(lambda self: 2)
+
+    def fields(self):
+        return {"total": field(np.int64)}
+
+    def legal_actions(self, state, actions):
+        actions[0] = 0
+        return 1
+
+    def extra(self, turn):
+        # Long enough to stay a function of its own in machine code.
+        total = 0
+        for i in range(turn * self.rounds):
+            for j in range(i):
+                if (i ^ j) % 3 == 0:
+                    total += self.rounds * i
+                elif (i | j) % 5 == 1:
+                    total -= j * self.rounds
+                else:
+                    while total > 1000:
+                        total -= self.rounds * 7 + i % 3
+        return total
+
+    def play(self, state, action):
+        state.total += gain(state.turn) * self.weight + BONUS
+        if self.rounds > 4:
+            state.total += self.extra(state.turn) + self.extra(state.turn + 2) + self.extra(9)
+        if state.turn + 1 == self.rounds:
+            self.draw(state)
+
+    def observe(self, state, planes):
+        planes[0] = state.total
+"""
+GAINS = "def gain(turn):\n    return turn + 1\n"
+TOTAL = 2 * (1 + 2 + 3 + 4) + 4 * 5
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a game in two files, the program that plays it, and room for a cache."""
+    (tmp_path / "game.py").write_text(GAME)
+    (tmp_path / "gains.py").write_text(GAINS)
+    shutil.copy(ROOT / "tests" / "cache_program.py", tmp_path / "program.py")
+    return tmp_path
+
+
+def start(folder: Path, *games: str) -> subprocess.Popen[str]:
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONWARNINGS": "always::RuntimeWarning",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    return subprocess.Popen(
+        [sys.executable, "program.py", *(games or ["game.py:Collect"])],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[dict[str, int], str]:
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return json.loads(output), errors
+
+
+def report(folder: Path) -> dict[str, int]:
+    return finish(start(folder))[0]
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_second_process_finds_the_compiled_code(folder: Path) -> None:
+    assert report(folder) == {"total": TOTAL, "turns": 4, "hits": 0, "misses": 1}
+    assert report(folder) == {"total": TOTAL, "turns": 4, "hits": 1, "misses": 0}
+
+
+def test_moved_game_finds_its_compiled_code(folder: Path) -> None:
+    report(folder)
+    moved = folder / "elsewhere"
+    moved.mkdir()
+    for name in ("game.py", "gains.py"):
+        (folder / name).rename(moved / name)
+    found, _ = finish(start(folder, "elsewhere/game.py:Collect"))
+    assert found == {"total": TOTAL, "turns": 4, "hits": 1, "misses": 0}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "total"),
+    [
+        ("game.py", "* self.weight +", "* self.weight -", TOTAL - 40),
+        ("game.py", "BONUS = 5", "BONUS = 6", TOTAL + 4),
+        ("game.py", "self: 2)", "self: 3)", TOTAL + 10),
+        ("gains.py", "turn + 1", "turn + 2", TOTAL + 8),
+    ],
+    ids=["rule", "constant", "property", "helper in another file"],
+)
+def test_edit_is_compiled_anew(folder: Path, file: str, old: str, new: str, total: int) -> None:
+    report(folder)
+    edit(folder / file, old, new)
+    assert report(folder) == {"total": total, "turns": 4, "hits": 0, "misses": 1}
+
+
+def test_parameters_of_one_game_stay_apart_when_both_come_from_disk(folder: Path) -> None:
+    five, six = "game.py:Collect(rounds=5)", "game.py:Collect(rounds=6)"
+    apart = [finish(start(folder, game))[0] for game in (five, six)]
+    together, _ = finish(start(folder, five, six))
+    assert together == {**apart[1], "hits": 1, "misses": 0}
+
+
+def test_eight_processes_at_once_agree(folder: Path) -> None:
+    processes = [start(folder) for _ in range(8)]
+    reports = [finish(process) for process in processes]
+    assert [(found["total"], found["turns"]) for found, _ in reports] == [(TOTAL, 4)] * 8
+    assert [errors for _, errors in reports] == [""] * 8
+    assert report(folder)["hits"] == 1
+
+
+def test_unusable_cache_folder_gives_one_warning_and_the_result(folder: Path) -> None:
+    (folder / "cache").write_text("a file where the folder should be")
+    found, errors = finish(start(folder))
+    assert found["total"] == TOTAL
+    assert errors.count("RuntimeWarning") == 1
+    assert "Point NUMBA_CACHE_DIR at a folder you can write to" in errors

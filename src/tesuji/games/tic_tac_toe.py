@@ -17,6 +17,12 @@ class TicTacToe(Game):
     observation_shape = property(lambda self: (2, self.size, self.size))
     max_turns = num_actions  # an upper bound on the length of a game
 
+    def __post_init__(self) -> None:
+        """Refuses boards whose columns cannot be named by a letter."""
+        super().__post_init__()
+        if not 1 <= self.size <= 26:
+            raise ValueError(f"tic-tac-toe: size must be 1 to 26, not {self.size}")
+
     def fields(self) -> dict[str, Field]:
         """The board: 0 empty, 1 the first player, 2 the second."""
         return {"board": field(np.int8, (self.size, self.size))}

@@ -1,0 +1,91 @@
+"""Games by name, and a clear sentence for every name that is none."""
+
+import pytest
+
+from tesuji.games import UnknownGame, bundled_games, make_game
+from tesuji.games.connect_four import ConnectFour
+from tesuji.games.tic_tac_toe import TicTacToe
+
+OWN_GAME = """
+from tesuji.games.tic_tac_toe import TicTacToe
+
+class Mine(TicTacToe):
+    size = 4
+
+class Other:
+    pass
+"""
+
+
+def test_bundled_games_are_named_as_they_call_themselves():
+    names = ["tic-tac-toe", "connect-four", "dots-and-boxes", "trio", "2048"]
+    assert list(bundled_games()) == names
+    assert [make_game(name).name for name in names] == names
+
+
+def test_name_carries_the_parameters_that_differ_from_the_default():
+    game = make_game(" connect-four( rows=7 , cols=7 ) ")
+    assert game == ConnectFour(rows=7, cols=7)
+    assert game.name == "connect-four(rows=7)"
+    assert make_game(game.name) == game
+
+
+def test_game_from_a_file_is_loaded_once(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_GAME)
+    game = make_game(f"{path}:Mine")
+    assert game.size == 4
+    assert isinstance(game, TicTacToe)
+    assert type(make_game(f"{path}:Mine")) is type(game)
+    assert make_game(f"{path}:Mine(size=5)").size == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("conect-four", "there is no game 'conect-four'; did you mean connect-four?"),
+        ("zzz", "there is no game 'zzz'; Bundled: tic-tac-toe, connect-four"),
+        ("", "'' is not a game's name; write e.g. connect-four"),
+        ("trio(size=4", "is not a game's name"),
+        ("trio(color=1)", "trio has no parameter 'color'; its parameters: size=4, in_a_row=3"),
+        ("trio(4)", "trio has no parameter '4'"),
+        ("trio(size=big)", "trio: size must be int, not 'big'"),
+        ("trio(size=4.0)", "trio: size must be int, not 4.0"),
+        ("trio(size=True)", "trio: size must be int, not True"),
+        ("trio(size=4,in_a_row=5)", "trio: in_a_row must be 2 to size, here 4, not 5"),
+        ("connect-four(rows=20)", "do not fit"),
+        ("connect-four(in_a_row=1)", "in_a_row must be 2 or more, not 1"),
+        ("tic-tac-toe(size=0)", "tic-tac-toe: size must be 1 to 26, not 0"),
+        ("dots-and-boxes(rows=0)", "each must be 1 to 25"),
+        ("2048(target=100)", "target must be a power of two from 8 to 65536, not 100"),
+        ("2048(size=9)", "size must be 2 to 5, not 9"),
+        ("nowhere/mine.py:Mine", "there is no file 'nowhere/mine.py'"),
+    ],
+)
+def test_wrong_name_is_answered_with_one_sentence(name, message):
+    with pytest.raises(UnknownGame) as error:
+        make_game(name)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_class_that_is_no_game_is_named_with_those_that_are(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_GAME)
+    with pytest.raises(UnknownGame, match=r"no game class 'Other'; game classes there: .*Mine"):
+        make_game(f"{path}:Other")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def broken(:\n", r"mine.py does not load: SyntaxError: .*line 1"),
+        ("import no_such_module\n", "mine.py does not load: ModuleNotFoundError: No module named"),
+        ("1 / 0\n", "mine.py does not load: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_file_that_does_not_load_says_why(tmp_path, source, message):
+    path = tmp_path / "mine.py"
+    path.write_text(source)
+    with pytest.raises(UnknownGame, match=message):
+        make_game(f"{path}:Mine")

@@ -1,0 +1,118 @@
+"""What every game gets from the framework, uncompiled."""
+
+import numpy as np
+import pytest
+
+from tesuji.games import make_game, rules
+from tesuji.games.connect_four import ConnectFour
+from tesuji.games.contract import Game, IllegalMove, field
+from tesuji.games.tic_tac_toe import TicTacToe
+
+
+def test_illegal_move_raises_and_changes_nothing():
+    game = TicTacToe()
+    state = game.new_state()
+    game.apply(state, 4)
+    before = game.copy(state)
+    with pytest.raises(IllegalMove, match="b2 is not legal here; legal moves: a1 b1 c1"):
+        game.apply(state, 4)
+    with pytest.raises(IllegalMove, match="99 is not legal here"):
+        game.apply(state, 99)
+    assert state == before
+
+
+def test_no_move_is_legal_when_the_game_is_over():
+    game = TicTacToe()
+    state = game.new_state()
+    for action in (0, 3, 1, 4, 2):
+        game.apply(state, action)
+    assert state.is_over
+    assert game.legal(state) == []
+    with pytest.raises(IllegalMove, match="c3 cannot be played: the game is over"):
+        game.apply(state, 8)
+
+
+def test_illegal_outcome_is_called_by_its_name():
+    game = make_game("2048")
+    state = game.new_state()
+    game.apply(state, 0)
+    with pytest.raises(IllegalMove, match="4@a1 is not legal here; legal moves: 2@b1 4@b1"):
+        game.apply(state, 1)
+
+
+def test_copy_has_memory_of_its_own():
+    game = TicTacToe()
+    state = game.new_state()
+    copied = game.copy(state)
+    game.apply(copied, 0)
+    assert state.board[0, 0] == 0
+    assert copied.board[0, 0] == 1
+
+
+def test_unknown_field_cannot_be_written():
+    state = TicTacToe().new_state()
+    with pytest.raises(AttributeError, match=r"no field 'colour': add it to fields\(\)"):
+        state.colour = 1
+
+
+def test_unknown_move_names_some_that_exist():
+    with pytest.raises(IllegalMove, match="connect-four has no move '9'; its moves are 1, 2, 3"):
+        ConnectFour().parse_action("9")
+
+
+def test_subclass_changes_a_parameter_by_assignment():
+    class Large(TicTacToe):
+        size = 5
+
+    assert Large().num_actions == 25
+    assert Large(size=4).num_actions == 16
+    assert Large().name == "large"
+
+
+def test_whole_number_is_a_fraction_where_one_is_wanted():
+    class Komi(TicTacToe):
+        komi: float = 6.5
+
+    assert Komi(komi=7) == Komi(komi=7.0)
+    assert Komi(komi=7).name == "komi(komi=7.0)"
+    with pytest.raises(TypeError, match="komi: komi must be float, not 'x'"):
+        Komi(komi="x")
+
+
+@pytest.mark.parametrize("name", ["returns", "turn", "to_play", "is_over", "dtype", "for", "a b"])
+def test_field_with_a_reserved_name_is_refused(name):
+    class Named(TicTacToe):
+        def fields(self):
+            return {name: field(np.int8)}
+
+    with pytest.raises(TypeError, match="a field cannot be called"):
+        Named().new_state()
+
+
+@pytest.mark.parametrize("attribute", ["num_actions", "observation_shape", "max_turns"])
+def test_game_must_say_its_sizes(attribute):
+    sizes = {"num_actions": 1, "observation_shape": (1,), "max_turns": 1}
+    del sizes[attribute]
+    with pytest.raises(TypeError, match=f"Silent must say its {attribute}"):
+        type("Silent", (Game,), sizes)()
+
+
+def test_games_that_differ_have_tags_that_differ():
+    class Other(TicTacToe):
+        pass
+
+    games = [TicTacToe(), TicTacToe(size=4), Other(), ConnectFour()]
+    assert len({game.tag for game in games}) == 4
+    assert TicTacToe().tag == TicTacToe().tag
+
+
+def test_rules_without_the_compiler_are_the_games_own_methods():
+    game = TicTacToe()
+    rules.register(game)
+    state = game.new_state()
+    actions, planes = np.zeros(9, np.int32), np.zeros((2, 3, 3), np.float32)
+    rules.play(state, 4)
+    rules.observe(state, planes)
+    assert (state.turn, state.to_play, state.board[1, 1]) == (1, 1, 1)
+    assert rules.legal_actions(state, actions) == 8
+    assert planes[1, 1, 1] == 1

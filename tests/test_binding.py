@@ -94,14 +94,14 @@ def test_unknown_method_is_refused():
 
 
 def test_attribute_is_no_method():
-    with pytest.raises(RuleError, match="Base.area is no method"):
+    with pytest.raises(RuleError, match=r"Base\.area is no method"):
         bound(Base(), "area")
 
 
 def test_method_without_source_is_refused():
     namespace = {}
     exec("class Typed:\n    def rule(self, x):\n        return x\n", namespace)
-    with pytest.raises(RuleError, match="Typed.rule has no source file.*keep the game in a .py"):
+    with pytest.raises(RuleError, match=r"Typed\.rule has no source file.*keep the game in a .py"):
         bound(namespace["Typed"](), "rule")
 
 

@@ -69,7 +69,7 @@ class Binder:
         exec(compile(module, function.__code__.co_filename, "exec"), namespace)
         bound: Any = namespace.pop(function.__name__)
         # Numba imports the function's module when it loads code from its disk cache. The user's own
-        # goes by another name when it is run as a script, loaded from a path, or moved: ours stands in.
+        # has another name when it is run as a script, loaded from a path, or moved: use ours.
         bound.__module__, bound.__qualname__ = __name__, f"{function.__qualname__}-{self.tag}"
         bound.__defaults__, bound.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
         wrapped: Callable[..., Any] = self.wrap(bound)

@@ -1,0 +1,39 @@
+"""The example in the documentation is a game in order, and the tables name what there is."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+from tesuji.games import bundled_games, make_game
+from tesuji.games.checking import check_game
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_example_of_the_guide_passes_the_check(tmp_path):
+    guide = (DOCS / "write-a-game.md").read_text()
+    source = re.search(r"```python\n(# queen\.py\n.*?)```", guide, re.DOTALL)[1]
+    (tmp_path / "queen.py").write_text(source)
+    game = make_game(f"{tmp_path / 'queen.py'}:Queen(size=6)")
+    assert check_game(game, seed=1) == []
+    state = game.new_state()
+    game.apply(state, game.parse_action("left 2"))
+    assert game.text(state).split("\n")[5] == ". . . Q . ."
+
+
+def test_guide_names_every_kind_of_finding():
+    guide = (DOCS / "write-a-game.md").read_text()
+    package = Path(__file__).parents[2] / "src" / "tesuji" / "games"
+    sources = "".join(
+        path.read_text() for path in [*package.glob("check_*.py"), package / "findings.py"]
+    )
+    kinds = set(re.findall(r'\.add\(\s*"([^"]+)"', sources))
+    assert len(kinds) > 15
+    assert [kind for kind in sorted(kinds) if f"`{kind}`" not in guide] == []
+
+
+def test_page_of_games_names_every_game_with_its_parameters():
+    page = (DOCS / "games.md").read_text()
+    for name, cls in bundled_games().items():
+        parameters = ", ".join(f"{p.name}={p.default}" for p in dataclasses.fields(cls))
+        assert f"| `{name}` | `{parameters}` |" in page

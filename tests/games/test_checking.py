@@ -1,5 +1,6 @@
 """The check of a game: silent on games in order, and it names each planted fault."""
 
+import functools
 import inspect
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import sensible_games
 
 from tesuji.games import make_game
-from tesuji.games.checking import check_game
+from tesuji.games.checking import Finding, check_game
 
 FAULTS = {
     "ActionTwice": ("legal actions", "twice"),
@@ -82,9 +83,14 @@ BUNDLED = [
 ]
 
 
+@functools.cache
+def found(name: str) -> list[Finding]:
+    return check_game(getattr(faulty_games, name)(), seed=1)
+
+
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_games_have_no_findings(name: str) -> None:
-    assert check_game(make_game(name), games=8, seed=1) == []
+    assert check_game(make_game(name), games=4, seed=1) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +103,7 @@ def test_unusual_games_in_order_have_no_findings(game: str) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_fault_is_found(name: str) -> None:
     kind, phrase = FAULTS[name]
-    findings = check_game(getattr(faulty_games, name)(), seed=1)
+    findings = found(name)
     assert [finding.kind for finding in findings] == [kind]
     assert phrase in findings[0].message
     assert "\n" not in str(findings[0])
@@ -128,7 +134,7 @@ def test_every_planted_fault_is_listed() -> None:
 def test_finding_names_file_and_line_of_the_fault(name: str) -> None:
     source, first = inspect.getsourcelines(getattr(faulty_games, name))
     line = first + next(i for i, text in enumerate(source) if "# fault" in text)
-    findings = check_game(getattr(faulty_games, name)(), seed=1)
+    findings = found(name)
     assert f"faulty_games.py, line {line}" in findings[0].message
     assert str(Path(faulty_games.__file__).parent) not in findings[0].message
 

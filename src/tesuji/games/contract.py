@@ -282,10 +282,9 @@ class Game:
 
     def __init_subclass__(cls) -> None:
         """Makes the annotated class attributes parameters of the game."""
-        for base in cls.__mro__[1:]:  # `size = 5` is enough to change an inherited parameter
-            for name, kind in vars(base).get("__annotations__", {}).items():
-                if name in vars(cls) and name in getattr(base, "__dataclass_fields__", {}):
-                    cls.__annotations__.setdefault(name, kind)
+        for parameter in dataclasses.fields(cls):  # those it inherits: `size = 5` changes one
+            if parameter.name in vars(cls):
+                cls.__annotations__.setdefault(parameter.name, parameter.type)
         dataclasses.dataclass(frozen=True)(cls)
 
     def __post_init__(self) -> None:

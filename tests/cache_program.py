@@ -18,12 +18,6 @@ def play_out(states, legal):
     return states[0].total
 
 
-@Kernel
-def count_actions(states, legal):
-    """A second kernel, to see that one warning is enough for all."""
-    return rules.legal_actions(states[0], legal)
-
-
 def main() -> None:
     for name in sys.argv[1:]:
         report = play(name)
@@ -35,7 +29,6 @@ def play(name: str) -> dict[str, int]:
     tag = rules.register(game)
     states, legal = np.zeros(1, game.dtype), np.zeros(game.num_actions, np.int32)
     states[0] = game.new_state()
-    count_actions(tag, states, legal)
     report = {"total": int(play_out(tag, states, legal)), "turns": int(states[0].turn)}
     stats = play_out.compiled(tag).stats
     report["hits"] = sum(stats.cache_hits.values())

@@ -2,6 +2,7 @@
 
 import inspect
 
+import numba
 import pytest
 from boundable import Base, Derived, FailsToCompile, Faulty
 from numba import njit
@@ -105,6 +106,7 @@ def test_method_without_source_is_refused():
         bound(namespace["Typed"](), "rule")
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="the compiler is switched off")
 def test_compiler_names_the_line_of_the_method():
     line = fault_line(FailsToCompile.inner)
     with pytest.raises(TypingError, match=rf'boundable.py", line {line}'):

@@ -62,13 +62,23 @@ GAINS = "def gain(turn):\n    return turn + 1\n"
 TOTAL = 2 * (1 + 2 + 3 + 4) + 4 * 5
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with a game in two files, the program that plays it, and room for a cache."""
-    (tmp_path / "game.py").write_text(GAME)
-    (tmp_path / "gains.py").write_text(GAINS)
-    shutil.copy(ROOT / "tests" / "cache_program.py", tmp_path / "program.py")
-    return tmp_path
+FIVE_ROUNDS, SIX_ROUNDS = "game.py:Collect(rounds=5)", "game.py:Collect(rounds=6)"
+
+
+def prepare(folder: Path) -> Path:
+    """Puts a game in two files, and the program that plays it, into a folder."""
+    (folder / "game.py").write_text(GAME)
+    (folder / "gains.py").write_text(GAINS)
+    shutil.copy(ROOT / "tests" / "cache_program.py", folder / "program.py")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a first process has compiled the game; tests leave its files alone."""
+    folder = prepare(tmp_path_factory.mktemp("compiled"))
+    assert report(folder) == {"total": TOTAL, "turns": 4, "hits": 0, "misses": 1}
+    return folder
 
 
 def start(folder: Path, *games: str) -> subprocess.Popen[str]:
@@ -96,28 +106,25 @@ def finish(process: subprocess.Popen[str]) -> tuple[dict[str, int], str]:
     return json.loads(output), errors
 
 
-def report(folder: Path) -> dict[str, int]:
-    return finish(start(folder))[0]
+def report(folder: Path, *games: str) -> dict[str, int]:
+    return finish(start(folder, *games))[0]
 
 
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
+def copy_game(folder: Path, name: str) -> Path:
+    copied = folder / name
+    copied.mkdir()
+    for file in ("game.py", "gains.py"):
+        shutil.copy(folder / file, copied / file)
+    return copied
 
 
-def test_second_process_finds_the_compiled_code(folder: Path) -> None:
-    assert report(folder) == {"total": TOTAL, "turns": 4, "hits": 0, "misses": 1}
-    assert report(folder) == {"total": TOTAL, "turns": 4, "hits": 1, "misses": 0}
+def test_second_process_finds_the_compiled_code(compiled: Path) -> None:
+    assert report(compiled) == {"total": TOTAL, "turns": 4, "hits": 1, "misses": 0}
 
 
-def test_moved_game_finds_its_compiled_code(folder: Path) -> None:
-    report(folder)
-    moved = folder / "elsewhere"
-    moved.mkdir()
-    for name in ("game.py", "gains.py"):
-        (folder / name).rename(moved / name)
-    found, _ = finish(start(folder, "elsewhere/game.py:Collect"))
+def test_game_in_another_folder_finds_its_compiled_code(compiled: Path) -> None:
+    copy_game(compiled, "elsewhere")
+    found = report(compiled, "elsewhere/game.py:Collect")
     assert found == {"total": TOTAL, "turns": 4, "hits": 1, "misses": 0}
 
 
@@ -131,20 +138,25 @@ def test_moved_game_finds_its_compiled_code(folder: Path) -> None:
     ],
     ids=["rule", "constant", "property", "helper in another file"],
 )
-def test_edit_is_compiled_anew(folder: Path, file: str, old: str, new: str, total: int) -> None:
-    report(folder)
-    edit(folder / file, old, new)
-    assert report(folder) == {"total": total, "turns": 4, "hits": 0, "misses": 1}
+def test_edit_is_compiled_anew(compiled: Path, file: str, old: str, new: str, total: int) -> None:
+    edited = copy_game(compiled, f"edited-{total}")
+    text = (edited / file).read_text()
+    assert text.count(old) == 1
+    (edited / file).write_text(text.replace(old, new))
+    found = report(compiled, f"{edited.name}/game.py:Collect")
+    assert found == {"total": total, "turns": 4, "hits": 0, "misses": 1}
 
 
-def test_parameters_of_one_game_stay_apart_when_both_come_from_disk(folder: Path) -> None:
-    five, six = "game.py:Collect(rounds=5)", "game.py:Collect(rounds=6)"
-    apart = [finish(start(folder, game))[0] for game in (five, six)]
-    together, _ = finish(start(folder, five, six))
-    assert together == {**apart[1], "hits": 1, "misses": 0}
+def test_parameters_of_one_game_stay_apart_when_both_come_from_disk(compiled: Path) -> None:
+    report(compiled, FIVE_ROUNDS)
+    alone = report(compiled, SIX_ROUNDS)
+    assert alone["misses"] == 1
+    together = report(compiled, FIVE_ROUNDS, SIX_ROUNDS)
+    assert together == {**alone, "hits": 1, "misses": 0}
 
 
-def test_eight_processes_at_once_agree(folder: Path) -> None:
+def test_eight_processes_at_once_agree(tmp_path: Path) -> None:
+    folder = prepare(tmp_path)
     processes = [start(folder) for _ in range(8)]
     reports = [finish(process) for process in processes]
     assert [(found["total"], found["turns"]) for found, _ in reports] == [(TOTAL, 4)] * 8
@@ -152,9 +164,10 @@ def test_eight_processes_at_once_agree(folder: Path) -> None:
     assert report(folder)["hits"] == 1
 
 
-def test_unusable_cache_folder_gives_one_warning_and_the_result(folder: Path) -> None:
+def test_unusable_cache_folder_gives_one_warning_and_the_result(tmp_path: Path) -> None:
+    folder = prepare(tmp_path)
     (folder / "cache").write_text("a file where the folder should be")
-    found, errors = finish(start(folder))
+    found, errors = finish(start(folder, SIX_ROUNDS, "game.py:Collect"))
     assert found["total"] == TOTAL
     assert errors.count("RuntimeWarning") == 1
     assert "Point NUMBA_CACHE_DIR at a folder you can write to" in errors

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from random_games import record_games
@@ -13,6 +14,7 @@ pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
 PLAYTHROUGHS = Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs"
 
+GAMES = 20 if numba.config.DISABLE_JIT else 2000
 SAME_GAMES = [
     ("tic-tac-toe", "tic_tac_toe"),
     ("connect-four", "connect_four"),
@@ -27,9 +29,9 @@ SAME_GAMES = [
 
 @pytest.mark.parametrize(("ours", "theirs"), SAME_GAMES)
 def test_compiled_random_games_agree_with_openspiel(ours: str, theirs: str) -> None:
-    recorded = record_games(make_game(ours), games=2000, seed=1)
+    recorded = record_games(make_game(ours), GAMES, seed=1)
     reference = pyspiel.load_game(theirs)
-    for game in range(2000):
+    for game in range(GAMES):
         state = reference.new_initial_state()
         for ply in range(recorded.lengths[game]):
             assert not state.is_terminal()

@@ -1,5 +1,6 @@
 """Numbers of games by depth ("perft"), known from elsewhere: rules wrong in any line miss them."""
 
+import numba
 import numpy as np
 import pytest
 
@@ -47,6 +48,8 @@ def test_number_of_games_by_depth(name: str, expected: list[int]) -> None:
     game = make_game(name)
     tag = rules.register(game)
     counted = []
+    if numba.config.DISABLE_JIT:
+        expected = expected[:3]
     for depth in range(1, len(expected) + 1):
         states = np.zeros(depth + 1, game.dtype)
         states[0] = game.new_state()

@@ -1,0 +1,29 @@
+"""Records whose fields are attributes, in plain Python as in compiled code."""
+
+from typing import Any
+
+import numpy as np
+
+
+class Record(np.void):
+    """An element of a structured array: a reference into it, not a copy."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """A field where there is one of this name, else NumPy's own attribute."""
+        fields = np.void.__getattribute__(self, "dtype").fields
+        return self[name] if name in fields else np.void.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Writes a field; a name that is no field is an error."""
+        if name not in self.dtype.fields:
+            raise AttributeError(f"there is no field {name!r}; fields: {', '.join(self.dtype.names)}")
+        self[name] = value
+
+
+def record_dtype(**fields: Any) -> np.dtype[Any]:
+    """A record type of the named fields; a pair is an element type and a length."""
+    columns = [
+        (name, kind[0], (kind[1],)) if isinstance(kind, tuple) else (name, kind)
+        for name, kind in fields.items()
+    ]
+    return np.dtype((Record, np.dtype(columns, align=True)))

@@ -1,0 +1,173 @@
+"""The search as people call it: `search` for one question, `Searcher` to keep the tree."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.contract import CHANCE, Game, State
+from tesuji.games.rules import register
+from tesuji.search import cpu
+from tesuji.search.config import SearchConfig, check_for_game
+from tesuji.search.evaluators import Evaluator, check_evaluator
+from tesuji.search.options import resolve
+from tesuji.search.result import SearchResult
+from tesuji.search.runner import Progress, Run, StopFlag
+from tesuji.search.tree import ROOT, Tree, TreeSize, enlarge_tree, make_tree, plan_tree, tree_bytes
+
+
+@overload
+def search(
+    game: Game,
+    states: State,
+    evaluator: Evaluator = ...,
+    config: SearchConfig = ...,
+    seed: int = ...,
+    **details: Any,
+) -> SearchResult: ...
+@overload
+def search(
+    game: Game,
+    states: Sequence[State] | NDArray[Any],
+    evaluator: Evaluator = ...,
+    config: SearchConfig = ...,
+    seed: int = ...,
+    **details: Any,
+) -> list[SearchResult]: ...
+def search(
+    game: Game,
+    states: Any,
+    evaluator: Evaluator = "rollout",
+    config: SearchConfig = SearchConfig(),  # noqa: B008 (frozen)
+    seed: int = 0,
+    **details: Any,
+) -> SearchResult | list[SearchResult]:
+    """Searches one position, or several side by side.
+
+    Args:
+        game: whose positions they are.
+        states: a state, or a list or array of states; several give a list of results.
+        evaluator: "rollout", "uniform", or a function from observations [B, *shape] to logits
+            [B, A] and values [B] or [B, players].
+        config: every option; see `SearchConfig`.
+        seed: the same seed gives the same result, whatever the threads and the other games.
+        **details: `threads`, `progress` and `stop`, as in `Searcher`.
+    """
+    searcher = Searcher(game, evaluator, config, threads=details.pop("threads", None))
+    return searcher.search(states, seed, **details)
+
+
+class Searcher:
+    """Searches that keep their tree: after `advance`, the next search goes on with what is left.
+
+    Args:
+        game: the game.
+        evaluator: as in `search`.
+        config: as in `search`.
+        threads: games of a batch are shared among so many; by default as many as there are cores.
+    """
+
+    def __init__(  # noqa: D107
+        self,
+        game: Game,
+        evaluator: Evaluator = "rollout",
+        config: SearchConfig = SearchConfig(),  # noqa: B008 (frozen)
+        threads: int | None = None,
+    ) -> None:
+        check_evaluator(evaluator)
+        check_for_game(config, game)
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}; it must be 1 or more")
+        self.game = game
+        self.evaluator = evaluator
+        self.config = resolve(config, evaluator)
+        self.threads = threads or os.cpu_count() or 1
+        self._tag = register(game)
+        self._tree: Tree | None = None
+
+    def max_bytes(self, games: int = 1) -> int:
+        """The memory that the tree of a new search of so many games takes at most."""
+        size = plan_tree(self.game, self.config, games)
+        return tree_bytes(self.game, self.config, games, size)
+
+    def search(
+        self,
+        states: Any,
+        seed: int = 0,
+        progress: Progress | None = None,
+        stop: StopFlag | None = None,
+    ) -> Any:
+        """Searches one position or several; goes on with the kept tree where it has that root.
+
+        Args:
+            states: as in `tesuji.search`.
+            seed: as in `tesuji.search`.
+            progress: called now and then.
+            stop: ends the search when it is set.
+        """
+        is_single = isinstance(states, np.void)
+        batch = self._as_batch([states] if is_single else states)
+        if len(batch) == 0:
+            return []
+        run = Run(self.game, self.evaluator, self.config, self._prepare_tree(batch), seed, stop)
+        try:
+            run.go(batch, self.threads, progress)
+        except BaseException:
+            self._tree = None  # it may hold half a simulation
+            raise
+        results = run.results()
+        return results[0] if is_single else results
+
+    def advance(self, actions: int | Sequence[int]) -> None:
+        """Moves the root of each game along its action, mine or the opponent's."""
+        if self._tree is None:
+            return
+        games = len(self._tree.roots)
+        moves = np.atleast_1d(np.asarray(actions, np.int32))
+        if moves.shape != (games,):
+            raise ValueError(f"{len(moves)} actions were given for {games} games")
+        marks = np.empty(self._tree.nodes.shape, np.bool_)
+        cpu.advance_games(self._tag, self._tree, marks, moves, 0, games)
+
+    def _as_batch(self, states: Any) -> NDArray[Any]:
+        """The states as one array [B].
+
+        Raises:
+            ValueError: for states of another game, finished ones, and those left to chance.
+        """
+        batch = np.empty(len(states), self.game.dtype)
+        for i, state in enumerate(states):
+            if getattr(state, "dtype", None) != self.game.dtype:
+                raise ValueError(
+                    f"position {i} is not a state of {self.game.name}; "
+                    "make it with game.new_state() and game.apply()"
+                )
+            if state.is_over:
+                raise ValueError(f"position {i}: the game is over, so there is nothing to search")
+            if state.to_play == CHANCE:
+                raise ValueError(
+                    f"position {i} waits for chance; apply one of game.chances(state) first"
+                )
+            batch[i] = state
+        return batch
+
+    def _prepare_tree(self, batch: NDArray[Any]) -> Tree:
+        """The kept tree, emptied where it has another root, or a new one; large enough."""
+        tree = self._tree
+        if tree is None or len(tree.roots) != len(batch):
+            size = plan_tree(self.game, self.config, len(batch))
+            self._tree = make_tree(self.game, self.config, len(batch), size)
+            return self._tree
+        for row, state in enumerate(batch):
+            if tree.states[row, ROOT].tobytes() != state.tobytes():
+                tree.roots[row].num_nodes = 0
+        kept = int(tree.roots["num_nodes"].max())
+        size = plan_tree(self.game, self.config, len(batch), kept)
+        held = TreeSize(tree.nodes.shape[1] - self.config.leaves, tree.edges.shape[1])
+        if size.nodes > held.nodes or size.edges > held.edges:
+            larger = TreeSize(max(size.nodes, held.nodes), max(size.edges, held.edges))
+            self._tree = enlarge_tree(self.game, self.config, tree, larger)
+        assert self._tree is not None
+        return self._tree

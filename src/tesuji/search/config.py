@@ -1,0 +1,261 @@
+"""Every option of the search, with its symbol and its paper's default.
+
+What each one does, exactly: docs/algorithm.md. How compiled code sees them: options.py.
+"""
+
+import difflib
+import math
+import typing
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tesuji.games.contract import Game
+
+Selection = Literal["auto", "uct", "puct", "puct-log", "gumbel"]
+VisitTerm = Literal["one-plus-sum", "sum", "node", "max-one"]
+FirstPlayUrgency = Literal["auto", "zero", "parent", "reduction", "infinite"]
+Pending = Literal["count", "draw", "loss"]
+Amaf = Literal["off", "rave", "grave"]
+Choice = Literal["visits", "temperature", "lcb"]
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """The options of a search. A zero turns off what it measures, where not said otherwise."""
+
+    # Budget: the search ends when the first of these is used up.
+    simulations: int = 800
+    """Simulations to run (AlphaZero: 800). 0: no limit, where nodes or seconds set one."""
+    nodes: int = 0
+    """Positions in the tree at which the search ends."""
+    seconds: float = 0.0
+    """Wall-clock time."""
+    max_bytes: int = 1 << 30
+    """Most memory for the tree, all games of a batch together; a full tree is searched on without
+    growing."""
+
+    # Selection.
+    selection: Selection = "auto"
+    """uct: Q + c √(ln N / n). puct: Q + c P √N / (1 + n). puct-log: Q + c P √(ln(1 + N + base) /
+    (1 + n)). gumbel: sequential halving at the root, improved policy below. auto: uct with the
+    rollout evaluator, else puct."""
+    c_uct: float = math.sqrt(2)
+    """c of UCT."""
+    c_puct: float = 1.25
+    """c of PUCT, c_init of AlphaZero."""
+    c_puct_base: float = 19652.0
+    """c grows as ln((N + base + 1) / base) + c_puct (AlphaZero: 19652). 0: constant."""
+    c_puct_spread: float = 0.0
+    """How far c follows the spread of values seen below the node (KataGo: 0.85)."""
+    c_puct_spread_prior: float = 0.4
+    """The spread at which c is unchanged (KataGo: 0.40)."""
+    c_puct_spread_weight: float = 2.0
+    """How many visits that spread counts for before any were seen (KataGo: 2)."""
+    visit_term: VisitTerm = "one-plus-sum"
+    """What stands under PUCT's root: 1 + ΣN, ΣN, N, or max(1, N). N counts simulations through a
+    node, its own evaluation included, the root's not."""
+    visit_exponent: float = 0.5
+    """The power taken of it; 0.5 is the square root."""
+    fpu: FirstPlayUrgency = "auto"
+    """Q of a move never tried: zero, the parent's value, that minus fpu_reduction · √(prior mass
+    tried), or infinite. auto: infinite for uct, else zero."""
+    fpu_reduction: float = 0.2
+    """See fpu (KataGo: 0.2)."""
+
+    # Evaluation.
+    rollouts: int = 1
+    """Random playouts a leaf, where rollouts count."""
+    rollout_weight: float = 0.0
+    """λ of AlphaGo: value = (1 − λ) · evaluator + λ · rollouts. The rollout evaluator sets 1."""
+    leaves: int = 1
+    """Leaves of one tree evaluated together."""
+    pending: Pending = "count"
+    """How a leaf on its way counts: in visits only, as a draw, or as a loss (virtual loss)."""
+
+    # Root.
+    noise_weight: float = 0.0
+    """ε of the root's Dirichlet noise (AlphaZero, in self-play: 0.25)."""
+    noise_alpha: float = 0.0
+    """α of that noise (Go 0.03, chess 0.3). 0: 10 / legal moves."""
+    forced_playouts: float = 0.0
+    """k of forced playouts, √(k · P · ΣN) for each tried root move (KataGo, in self-play: 2)."""
+    gumbel_actions: int = 16
+    """m: root moves that sequential halving starts with (Gumbel AlphaZero: 16)."""
+    gumbel_c_visit: float = 50.0
+    """c_visit of σ(q) = (c_visit + max n) · c_scale · q."""
+    gumbel_c_scale: float = 1.0
+    """c_scale of σ, for q in 0..1."""
+
+    # Choice of the move.
+    choice: Choice = "visits"
+    """most visits (ties by value for the mover, then the lowest action); drawn by visits^(1/τ);
+    or the best lower confidence bound."""
+    temperature: float = 1.0
+    """τ, for choice temperature."""
+    temperature_turns: int = 30
+    """τ counts for that many turns of a game, then the most visited move (AlphaZero: 30)."""
+    lcb_deviations: float = 5.0
+    """Standard errors below the mean, for choice lcb (KataGo: 5)."""
+    lcb_visits: float = 0.15
+    """Share of the most visited move's visits that a move needs to be chosen (KataGo: 0.15)."""
+
+    # Proofs, and many moves.
+    proven_values: bool = False
+    """Wins, losses and draws that are certain travel up the tree (MCTS-Solver)."""
+    amaf: Amaf = "off"
+    """All-moves-as-first values: of the node itself (rave) or of an ancestor visited often enough
+    (grave)."""
+    amaf_bias: float = 1e-5
+    """b of β = ñ / (n + ñ + b · n · ñ), AMAF's share of the value."""
+    grave_visits: int = 50
+    """Visits that make a node the reference for the nodes below it (GRAVE: 50)."""
+    widening: float = 0.0
+    """C of progressive widening: only the ⌈C · (1 + ΣN)^widening_exponent⌉ moves of the largest
+    prior are tried."""
+    widening_exponent: float = 0.5
+    """See widening."""
+    prior_threshold: float = 0.0
+    """Moves with a smaller prior are not tried."""
+    prune_margin: float = 0.0
+    """Moves whose value lies this far below the best are not tried any more."""
+    prune_visits: int = 20
+    """Visits before a move can be pruned, or prune another."""
+
+    trace: bool = False
+    """Record every simulation, for drawing."""
+
+    def __post_init__(self) -> None:
+        """Refuses values that make no sense, and options that another one would ignore."""
+        _check_types(self)
+        _check_ranges(self)
+        _check_together(self)
+
+
+def _check_types(config: SearchConfig) -> None:
+    for option, kind in typing.get_type_hints(SearchConfig).items():
+        value = getattr(config, option)
+        if typing.get_origin(kind) is Literal:
+            if value not in typing.get_args(kind):
+                allowed = ", ".join(typing.get_args(kind))
+                raise ValueError(f"{option} is {value!r}; choose one of: {allowed}")
+        elif kind is float:
+            if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
+                raise ValueError(f"{option} is {value!r}; it must be a number")
+            if not math.isfinite(value):
+                raise ValueError(f"{option} is {value!r}; it must be a finite number")
+        elif type(value) is not kind and not (kind is int and isinstance(value, np.integer)):
+            word = {int: "a whole number", bool: "true or false"}[kind]
+            raise ValueError(f"{option} is {value!r}; it must be {word}")
+
+
+_AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
+_POSITIVE = ("c_puct_spread_prior", "max_bytes", "gumbel_c_scale")
+_AT_MOST_ONE = ("rollout_weight", "noise_weight", "prior_threshold", "lcb_visits")
+
+
+def _check_ranges(config: SearchConfig) -> None:
+    for option in typing.get_type_hints(SearchConfig):
+        value = getattr(config, option)
+        if isinstance(value, bool | str):
+            continue
+        if value < 0:
+            raise ValueError(f"{option} is {value}; it cannot be negative")
+        if option in _AT_LEAST_ONE and value < 1:
+            raise ValueError(f"{option} is {value}; it must be 1 or more")
+        if option in _POSITIVE and value <= 0:
+            raise ValueError(f"{option} is {value}; it must be more than 0")
+        if option in _AT_MOST_ONE and value > 1:
+            raise ValueError(f"{option} is {value}; it is a share, from 0 to 1")
+    if not (config.simulations or config.nodes or config.seconds):
+        raise ValueError("the search has no budget: set simulations, nodes or seconds above 0")
+
+
+def _check_together(config: SearchConfig) -> None:
+    if config.selection == "uct" and config.fpu not in ("auto", "infinite"):
+        raise ValueError(
+            f"fpu={config.fpu} has no meaning with selection=uct, which tries every move once "
+            "first; use selection=puct"
+        )
+    if config.selection == "gumbel":
+        ignored = [name for name in _NOT_WITH_GUMBEL if getattr(config, name) != _default(name)]
+        if ignored:
+            raise ValueError(
+                f"selection=gumbel does not use {', '.join(ignored)}; leave them at their defaults"
+            )
+        if not config.simulations:
+            raise ValueError("selection=gumbel shares out a number of simulations: set simulations")
+
+
+_NOT_WITH_GUMBEL = (
+    "fpu",
+    "noise_weight",
+    "forced_playouts",
+    "amaf",
+    "widening",
+    "prior_threshold",
+    "prune_margin",
+    "c_puct_spread",
+    "choice",
+)
+
+
+def _default(name: str) -> Any:
+    return SearchConfig.__dataclass_fields__[name].default
+
+
+def check_for_game(config: SearchConfig, game: Game) -> None:
+    """Refuses options that the game cannot have.
+
+    Raises:
+        ValueError: says which, and why.
+    """
+    if config.proven_values and game.num_players > 2:
+        raise ValueError(
+            f"proven_values works with one or two players, and {game.name} has {game.num_players}"
+        )
+    if config.proven_values and has_chance(game):
+        raise ValueError(
+            f"proven_values works without chance, and {game.name} leaves moves to chance"
+        )
+
+
+def has_chance(game: Game) -> bool:
+    """Whether the game ever asks chance for a move."""
+    return type(game).chance_outcomes is not Game.chance_outcomes
+
+
+def needs_extras(config: SearchConfig) -> bool:
+    """Whether an option needs more of an edge than its visits, values and prior."""
+    return (
+        config.leaves > 1
+        or config.proven_values
+        or config.c_puct_spread > 0
+        or config.choice == "lcb"
+    )
+
+
+def parse_option(option: str, text: str) -> Any:
+    """The value of an option given as text, as after `--set option=value`.
+
+    Raises:
+        ValueError: for an unknown option or a value of the wrong kind.
+    """
+    kinds = typing.get_type_hints(SearchConfig)
+    if option not in kinds:
+        close = difflib.get_close_matches(option, kinds, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise ValueError(f"there is no option {option!r}; {hint}Options: {', '.join(kinds)}")
+    kind = kinds[option]
+    if kind is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{option} is {text!r}; it must be true or false")
+        return text.lower() == "true"
+    if isinstance(kind, type) and kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            word = "a whole number" if kind is int else "a number"
+            raise ValueError(f"{option} is {text!r}; it must be {word}") from None
+    return text

@@ -1,0 +1,87 @@
+"""The search on the CPU: entry points that loop over the games of a batch.
+
+Each takes a range of games, so that threads can share a batch; no game touches another's row.
+"""
+
+from typing import Any
+
+from tesuji.compiling import Kernel
+from tesuji.search.reuse import advance
+from tesuji.search.rollout import rollout
+from tesuji.search.simulation import (
+    begin,
+    finish_leaves,
+    is_finished,
+    observe_leaves,
+    select_leaves,
+    simulate,
+)
+
+
+@Kernel
+def begin_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
+    """Makes or prepares the root of each game."""
+    for b in range(first, last):
+        begin(tree, scratch, options[b], b, states[b])
+
+
+@Kernel
+def simulate_games(
+    tree: Any, scratch: Any, options: Any, rounds: Any, first: Any, last: Any
+) -> None:
+    """Runs up to `rounds` rounds of each game with a built-in evaluator."""
+    for b in range(first, last):
+        for _ in range(rounds):
+            if is_finished(tree, scratch, options[b], b):
+                break
+            simulate(tree, scratch, options[b], b)
+
+
+@Kernel
+def select_games(tree: Any, scratch: Any, options: Any, first: Any, last: Any) -> None:
+    """Selects the leaves of one round in each game that is not finished."""
+    for b in range(first, last):
+        select_leaves(tree, scratch, options[b], b)
+
+
+@Kernel
+def observe_games(
+    tree: Any, scratch: Any, planes: Any, rows: Any, first: Any, last: Any
+) -> None:
+    """Writes the observations of each game's leaves, from planes[rows[b]] on."""
+    for b in range(first, last):
+        observe_leaves(tree, scratch, b, planes, rows[b])
+
+
+@Kernel
+def finish_games(
+    tree: Any,
+    scratch: Any,
+    options: Any,
+    logits: Any,
+    values: Any,
+    rows: Any,
+    first: Any,
+    last: Any,
+) -> None:
+    """Expands and backs up the leaves of one round in each game."""
+    for b in range(first, last):
+        finish_leaves(tree, scratch, options[b], b, logits, values, rows[b])
+
+
+@Kernel
+def advance_games(tree: Any, marks: Any, actions: Any, first: Any, last: Any) -> None:
+    """Moves each game's root to the child behind its action."""
+    for b in range(first, last):
+        advance(tree, marks, b, actions[b])
+
+
+@Kernel
+def play_out(scratch: Any, options: Any, state: Any, count: Any) -> Any:
+    """Plays `count` random games from `state` and returns how many moves that took."""
+    moves = 0
+    for _ in range(count):
+        scratch.rollout_states[0] = state[0]
+        rollout(scratch, options[0], 0, 0)
+        moves += scratch.rollout_states[0].turn - state[0].turn
+    return moves

@@ -1,0 +1,73 @@
+"""What may evaluate a leaf, and the check of what it returned.
+
+`"uniform"` and `"rollout"` are built in and run inside the native loop. Anything else is a function
+from observations [B, *shape] to logits [B, A] and values: [B], for the player to move (games of one
+player, or of two whose returns sum to zero), or [B, players].
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.contract import Game
+
+Evaluator = str | Callable[[NDArray[np.float32]], tuple[Any, Any]]
+
+BUILT_IN = ("uniform", "rollout")
+
+
+class EvaluatorError(ValueError):
+    """An evaluator that is none, or that returned something of the wrong shape or not a number."""
+
+
+def check_evaluator(evaluator: Evaluator) -> None:
+    """Refuses what cannot evaluate.
+
+    Raises:
+        EvaluatorError: says what can.
+    """
+    if isinstance(evaluator, str) and evaluator not in BUILT_IN:
+        raise EvaluatorError(
+            f"there is no evaluator {evaluator!r}; choose {' or '.join(BUILT_IN)}, or give a function "
+            "from observations to (logits, values)"
+        )
+    if not isinstance(evaluator, str) and not callable(evaluator):
+        raise EvaluatorError(
+            f"the evaluator is a {type(evaluator).__name__}; it must be {' or '.join(BUILT_IN)}, or a "
+            "function from observations to (logits, values)"
+        )
+
+
+def evaluate(
+    evaluator: Callable[[NDArray[np.float32]], tuple[Any, Any]],
+    planes: NDArray[np.float32],
+    game: Game,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Logits [B, A] and values [B, 1 or players] of the observations.
+
+    Raises:
+        EvaluatorError: when what came back has another shape.
+    """
+    try:
+        logits, values = evaluator(planes)
+    except (TypeError, ValueError) as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise  # its own error, not ours in taking the pair apart
+        raise EvaluatorError("the evaluator must return a pair: logits and values") from error
+    logits = np.ascontiguousarray(logits, np.float32)
+    values = np.ascontiguousarray(values, np.float32)
+    batch, players = len(planes), game.num_players
+    if logits.shape != (batch, game.num_actions):
+        raise EvaluatorError(
+            f"the evaluator returned logits of shape {logits.shape}; {game.name} needs "
+            f"{(batch, game.num_actions)}: a row per observation, a column per action"
+        )
+    shapes = [(batch, players)] + ([(batch,)] if players <= 2 else [])
+    if values.shape not in shapes:
+        raise EvaluatorError(
+            f"the evaluator returned values of shape {values.shape}; {game.name} needs "
+            + " or ".join(str(shape) for shape in shapes)
+        )
+    return logits, values.reshape(batch, -1)

@@ -1,0 +1,156 @@
+"""New nodes, and the edges of a node once it is evaluated."""
+
+import math
+from typing import Any
+
+from tesuji.compiling import kernel_function
+from tesuji.games.contract import CHANCE
+from tesuji.games.rules import chance_outcomes, legal_actions, play
+from tesuji.search.amaf import clear_amaf
+from tesuji.search.options import AMAF_OFF
+from tesuji.search.rollout import sample_chance
+from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL
+from tesuji.search.tree import UNVISITED, WAITING
+
+
+@kernel_function
+def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) -> Any:
+    """Plays the edge's move on a new node and returns it; beyond the tree's end if that is full."""
+    if is_full(tree, scratch, options, b):
+        scratch.work[b].notes |= TREE_FULL
+        child = spare_place(tree, scratch, options, b)
+    else:
+        child = tree.roots[b].num_nodes
+        tree.roots[b].num_nodes = child + 1
+        tree.edges[b, edge].child = child
+    tree.states[b, child] = tree.states[b, node]
+    play(tree.states[b, child], tree.edges[b, edge].action)
+    start_node(tree, scratch, options, b, child, node, edge)
+    if child < tree.roots[b].num_nodes:
+        expand(tree, scratch, options, b, child)
+    else:
+        settle_chance(tree, scratch, b, child)
+    return child
+
+
+@kernel_function
+def is_full(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
+    """Whether a new node, or the most edges it can have, would find no place."""
+    free_edges = tree.edges.shape[1] - tree.roots[b].used_edges
+    return (
+        tree.roots[b].num_nodes >= tree.nodes.shape[1] - options.leaves
+        or free_edges < scratch.work[b].actions.shape[0]
+    )
+
+
+@kernel_function
+def spare_place(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
+    """A place beyond the nodes, for a leaf that is not kept."""
+    return tree.nodes.shape[1] - options.leaves + scratch.work[b].num_leaves
+
+
+@kernel_function
+def start_node(
+    tree: Any, scratch: Any, options: Any, b: Any, place: Any, parent: Any, edge: Any
+) -> None:
+    """Writes all of a new node but its state."""
+    node, state = tree.nodes[b, place], tree.states[b, place]
+    node.parent = parent
+    node.parent_edge = edge
+    node.first_edge = 0
+    node.num_edges = 0
+    node.sum_visits = 0
+    node.own_value = 0.0
+    node.square_sum = 0.0
+    for player in range(node.value_sum.shape[0]):
+        node.value_sum[player] = 0.0
+    if options.amaf != AMAF_OFF:
+        clear_amaf(tree, b, place)
+    if not state.is_over and state.turn >= options.max_turns:
+        scratch.work[b].faults |= NOT_ENDING
+
+
+@kernel_function
+def settle_chance(tree: Any, scratch: Any, b: Any, node: Any) -> None:
+    """Plays chance's moves on a node that is not kept until a player has to decide, and waits."""
+    state = tree.states[b, node]
+    while state.to_play == CHANCE and not state.is_over:
+        play(state, sample_chance(state, scratch, b))
+    tree.nodes[b, node].num_edges = 0 if state.is_over else WAITING
+
+
+@kernel_function
+def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
+    """Gives the node an edge per outcome of chance, or per legal action, and then it waits."""
+    node, state, work = tree.nodes[b, place], tree.states[b, place], scratch.work[b]
+    if state.is_over:
+        return
+    is_chance = state.to_play == CHANCE
+    if is_chance:
+        count = chance_outcomes(state, work.actions, work.probabilities)
+    else:
+        count = legal_actions(state, work.actions)
+    if count == 0:
+        work.faults |= NO_LEGAL_ACTION
+    first = tree.roots[b].used_edges
+    node.first_edge = first
+    node.num_edges = count if is_chance else -count
+    tree.roots[b].used_edges = first + count
+    for index in range(count):
+        prior = work.probabilities[index] if is_chance else 1.0 / count
+        start_edge(tree, options, b, first + index, work.actions[index], prior)
+
+
+@kernel_function
+def start_edge(tree: Any, options: Any, b: Any, place: Any, action: Any, prior: Any) -> None:
+    """Writes all of a new edge."""
+    edge = tree.edges[b, place]
+    edge.action = action
+    edge.prior = prior
+    edge.visits = 0
+    edge.value_sum = 0.0
+    edge.child = UNVISITED
+    if options.has_extras:
+        extra = tree.extras[b, place]
+        extra.square_sum = 0.0
+        extra.exact = 0.0
+        extra.pending = 0
+        extra.is_proven = False
+
+
+@kernel_function
+def set_priors(tree: Any, scratch: Any, b: Any, node: Any, logits: Any, row: Any) -> None:
+    """Priors by a softmax of logits[row] over the node's legal moves; equal ones if all are −∞."""
+    first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
+    largest = -math.inf
+    for edge in range(first, first + count):
+        logit = float(logits[row, tree.edges[b, edge].action])
+        if math.isnan(logit) or logit == math.inf:
+            scratch.work[b].faults |= NOT_A_NUMBER
+            return
+        largest = max(largest, logit)
+    if largest == -math.inf:
+        scratch.work[b].fallbacks += 1
+        return
+    weights = scratch.work[b].weights
+    total = 0.0
+    for index in range(count):
+        weights[index] = math.exp(float(logits[row, tree.edges[b, first + index].action]) - largest)
+        total += weights[index]
+    for index in range(count):
+        tree.edges[b, first + index].prior = weights[index] / total
+
+
+@kernel_function
+def sort_edges(tree: Any, b: Any, node: Any) -> None:
+    """Sorts the edges of a new node by falling prior; equal ones keep their order."""
+    first = tree.nodes[b, node].first_edge
+    for edge in range(first + 1, first + tree.nodes[b, node].num_edges):
+        action, prior = tree.edges[b, edge].action, tree.edges[b, edge].prior
+        place = edge
+        while place > first and tree.edges[b, place - 1].prior < prior:
+            tree.edges[b, place].action = tree.edges[b, place - 1].action
+            tree.edges[b, place].prior = tree.edges[b, place - 1].prior
+            place -= 1
+        tree.edges[b, place].action = action
+        tree.edges[b, place].prior = prior

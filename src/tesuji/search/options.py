@@ -1,0 +1,73 @@
+"""The options as compiled code sees them: one flat record of numbers per game of a batch."""
+
+import dataclasses
+import typing
+from typing import Any, Literal
+
+import numpy as np
+
+from tesuji.games.contract import Game
+from tesuji.records import Record
+from tesuji.search.config import SearchConfig, needs_extras
+
+UCT, PUCT, PUCT_LOG, GUMBEL = range(4)
+ONE_PLUS_SUM, SUM, NODE, MAX_ONE = range(4)
+FPU_ZERO, FPU_PARENT, FPU_REDUCTION, FPU_INFINITE = range(4)
+PENDING_COUNT, PENDING_DRAW, PENDING_LOSS = range(3)
+AMAF_OFF, RAVE, GRAVE = range(3)
+
+_CODES = {
+    "selection": ("uct", "puct", "puct-log", "gumbel"),
+    "visit_term": ("one-plus-sum", "sum", "node", "max-one"),
+    "fpu": ("zero", "parent", "reduction", "infinite"),
+    "pending": ("count", "draw", "loss"),
+    "amaf": ("off", "rave", "grave"),
+}
+_NOT_FOR_KERNELS = ("seconds", "max_bytes", "choice", "temperature", "temperature_turns", "trace")
+_DTYPES: dict[Any, type] = {int: np.int64, float: np.float64, bool: np.bool_}
+
+
+def _record_dtype() -> np.dtype[Any]:
+    kinds = typing.get_type_hints(SearchConfig)
+    fields = [
+        (name, np.int64 if typing.get_origin(kind) is Literal else _DTYPES[kind])
+        for name, kind in kinds.items()
+        if name not in _NOT_FOR_KERNELS
+    ]
+    fields.append(("filters", np.bool_))  # whether any edge may be left out of selection
+    fields.append(("has_extras", np.bool_))  # whether the tree keeps more of its edges
+    fields.append(("max_turns", np.int64))  # the game's
+    return np.dtype((Record, np.dtype(fields, align=True)))
+
+
+OPTIONS_DTYPE = _record_dtype()
+
+
+def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
+    """The config with every `auto` decided."""
+    selection = config.selection
+    if selection == "auto":
+        selection = "uct" if evaluator == "rollout" else "puct"
+    fpu = config.fpu
+    if fpu == "auto":
+        fpu = "infinite" if selection == "uct" else "zero"
+    weight = 1.0 if evaluator == "rollout" else config.rollout_weight
+    return dataclasses.replace(config, selection=selection, fpu=fpu, rollout_weight=weight)
+
+
+def make_options(config: SearchConfig, game: Game, count: int) -> Any:
+    """`count` equal records [B] of a resolved config."""
+    options = np.zeros(count, OPTIONS_DTYPE)
+    for name in typing.get_type_hints(SearchConfig):
+        if name not in _NOT_FOR_KERNELS:
+            value = getattr(config, name)
+            options[name] = _CODES[name].index(value) if name in _CODES else value
+    options["max_turns"] = game.max_turns
+    options["has_extras"] = needs_extras(config)
+    options["filters"] = (
+        config.proven_values
+        or config.widening > 0
+        or config.prior_threshold > 0
+        or config.prune_margin > 0
+    )
+    return options

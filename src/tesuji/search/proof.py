@@ -1,0 +1,67 @@
+"""Proven values: wins, losses and draws that are certain travel up the tree.
+
+Winands, Björnsson and Saito, "Monte-Carlo tree search solver", 2008; for one player, or two whose
+returns sum to zero.
+"""
+
+from typing import Any
+
+from tesuji.compiling import kernel_function
+from tesuji.search.tree import ROOT
+
+
+@kernel_function
+def is_proven(tree: Any, options: Any, b: Any, edge: Any) -> Any:
+    """Whether the edge's value is certain."""
+    return options.proven_values and tree.extras[b, edge].is_proven
+
+
+@kernel_function
+def is_proven_loss(tree: Any, options: Any, b: Any, edge: Any) -> Any:
+    """Whether the edge is known to lead to the worst result for its mover."""
+    return is_proven(tree, options, b, edge) and tree.extras[b, edge].exact == -1.0
+
+
+@kernel_function
+def prove(tree: Any, b: Any, leaf: Any) -> None:
+    """Marks what follows from `leaf`, a finished game, along its path to the root."""
+    edge, node = tree.nodes[b, leaf].parent_edge, tree.nodes[b, leaf].parent
+    value = float(tree.states[b, leaf].returns[tree.states[b, node].to_play])
+    while True:
+        tree.extras[b, edge].is_proven = True
+        tree.extras[b, edge].exact = value
+        if not is_node_proven(tree, b, node):
+            return
+        value = best_exact(tree, b, node)
+        if node == ROOT:
+            tree.roots[b].is_proven = True
+            tree.roots[b].exact = value
+            return
+        edge, parent = tree.nodes[b, node].parent_edge, tree.nodes[b, node].parent
+        if tree.states[b, parent].to_play != tree.states[b, node].to_play:
+            value = -value
+        node = parent
+
+
+@kernel_function
+def is_node_proven(tree: Any, b: Any, node: Any) -> Any:
+    """Whether an edge certainly wins, or all are certain."""
+    first = tree.nodes[b, node].first_edge
+    are_all_proven = True
+    for edge in range(first, first + tree.nodes[b, node].num_edges):
+        if not tree.extras[b, edge].is_proven:
+            are_all_proven = False
+        elif tree.extras[b, edge].exact == 1.0:
+            return True
+    return are_all_proven
+
+
+@kernel_function
+def best_exact(tree: Any, b: Any, node: Any) -> Any:
+    """The best proven value among the node's edges."""
+    best = -1.0
+    first = tree.nodes[b, node].first_edge
+    for edge in range(first, first + tree.nodes[b, node].num_edges):
+        if tree.extras[b, edge].is_proven:
+            best = max(best, float(tree.extras[b, edge].exact))
+    return best

@@ -1,0 +1,72 @@
+"""Random playouts, and a leaf's value from them."""
+
+from typing import Any
+
+from tesuji.compiling import kernel_function
+from tesuji.games.contract import CHANCE
+from tesuji.games.rules import chance_outcomes, legal_actions, play
+from tesuji.search.amaf import add_to_trail, lay_trail, learn_from_trail
+from tesuji.search.options import AMAF_OFF
+from tesuji.search.random import random_below, random_unit
+from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_ENDING
+
+
+@kernel_function
+def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, k: Any) -> None:
+    """Leaf k's value becomes (1 − λ) · evaluator + λ · mean of `rollouts` playouts."""
+    leaf, weight, work = scratch.leaves[b, k], options.rollout_weight, scratch.work[b]
+    players = scratch.leaf_values.shape[2]
+    for player in range(players):
+        work.rollout_sum[player] = 0.0
+    depth = lay_trail(tree, scratch, b, leaf) if options.amaf != AMAF_OFF else 0
+    for _ in range(options.rollouts):
+        scratch.rollout_states[b] = tree.states[b, leaf]
+        length = rollout(scratch, options, b, depth)
+        for player in range(players):
+            result = float(scratch.rollout_states[b].returns[player])
+            work.rollout_sum[player] += result
+            evaluation = scratch.leaf_values[b, k, player]
+            work.values[player] = (1.0 - weight) * evaluation + weight * result
+        if options.amaf != AMAF_OFF:
+            learn_from_trail(tree, scratch, b, leaf, depth, length)
+    for player in range(players):
+        mean = work.rollout_sum[player] / options.rollouts
+        evaluation = scratch.leaf_values[b, k, player]
+        scratch.leaf_values[b, k, player] = (1.0 - weight) * evaluation + weight * mean
+
+
+@kernel_function
+def rollout(scratch: Any, options: Any, b: Any, place: Any) -> Any:
+    """Plays game b's rollout state to its end with random moves; returns where the trail ends."""
+    state, actions = scratch.rollout_states[b], scratch.work[b].actions
+    while not state.is_over:
+        if state.turn >= options.max_turns:
+            scratch.work[b].faults |= NOT_ENDING
+            return place
+        if state.to_play == CHANCE:
+            action = sample_chance(state, scratch, b)
+        else:
+            count = legal_actions(state, actions)
+            if count == 0:
+                scratch.work[b].faults |= NO_LEGAL_ACTION
+                return place
+            action = actions[random_below(scratch.streams, b, count)]
+        if options.amaf != AMAF_OFF:
+            add_to_trail(scratch, b, place, state.to_play, action)
+            place += 1
+        play(state, action)
+    return place
+
+
+@kernel_function
+def sample_chance(state: Any, scratch: Any, b: Any) -> Any:
+    """One of chance's outcomes in `state`, drawn with its probability."""
+    outcomes, probabilities = scratch.work[b].actions, scratch.work[b].probabilities
+    count = chance_outcomes(state, outcomes, probabilities)
+    x = random_unit(scratch.streams, b)
+    total = 0.0
+    for index in range(count):
+        total += probabilities[index]
+        if x < total:
+            return outcomes[index]
+    return outcomes[count - 1]

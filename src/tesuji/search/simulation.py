@@ -1,0 +1,240 @@
+"""One simulation, in the paper's order: select, evaluate, expand, back up.
+
+The same functions run on the CPU (cpu.py) and on CUDA (cuda.py), for game b of a batch. With an
+evaluator outside (a network) a round is cut in two: `select_leaves`, then `finish_leaves`.
+"""
+
+import math
+from typing import Any
+
+from tesuji.compiling import kernel_function
+from tesuji.games.rules import observe
+from tesuji.search.amaf import lay_trail, learn_from_trail
+from tesuji.search.backup import backup, set_own_value
+from tesuji.search.expansion import (
+    expand,
+    grow,
+    set_priors,
+    sort_edges,
+    spare_place,
+    start_node,
+)
+from tesuji.search.options import AMAF_OFF
+from tesuji.search.proof import is_proven, prove
+from tesuji.search.rollout import add_rollouts
+from tesuji.search.root import prepare_root
+from tesuji.search.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
+from tesuji.search.selection import select_edge
+from tesuji.search.tree import ROOT, UNVISITED
+
+TAKEN_BACK = -1
+
+
+@kernel_function
+def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
+    """Makes a root of `state`, which then waits for its evaluation, or prepares the one reused."""
+    root = tree.roots[b]
+    if root.num_nodes == 0:
+        root.num_nodes = 1
+        root.used_edges = 0
+        root.has_clean_prior = False
+        root.is_proven = False
+        tree.states[b, ROOT] = state
+        start_node(tree, scratch, options, b, ROOT, ROOT, 0)
+        expand(tree, scratch, options, b, ROOT)
+    elif tree.nodes[b, ROOT].num_edges > 0:
+        prepare_root(tree, scratch, options, b)
+
+
+@kernel_function
+def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
+    """One round with the uniform or the rollout evaluator."""
+    select_leaves(tree, scratch, options, b)
+    for k in range(scratch.work[b].num_leaves):
+        stop_waiting(tree, b, scratch.leaves[b, k])
+        for player in range(scratch.leaf_values.shape[2]):
+            scratch.leaf_values[b, k, player] = 0.0
+        finish_leaf(tree, scratch, options, b, k)
+    scratch.work[b].num_leaves = 0
+
+
+@kernel_function
+def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
+    """Selects up to `leaves` leaves of game b; what ends in a known result is backed up at once."""
+    scratch.work[b].num_leaves = 0
+    if tree.nodes[b, ROOT].num_edges < 0:
+        scratch.leaves[b, 0] = ROOT
+        scratch.work[b].num_leaves = 1
+        return
+    while scratch.work[b].num_leaves < options.leaves and not is_finished(tree, scratch, options, b):
+        leaf = descend(tree, scratch, options, b)
+        if leaf == TAKEN_BACK:
+            return
+        if tree.nodes[b, leaf].num_edges < 0:
+            scratch.leaves[b, scratch.work[b].num_leaves] = leaf
+            scratch.work[b].num_leaves += 1
+        else:
+            finish_known(tree, scratch, options, b, leaf)
+
+
+@kernel_function
+def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
+    """Whether a budget of game b is used up, its root proven, or the search stopped."""
+    started = scratch.work[b].simulations + scratch.work[b].num_leaves
+    return (
+        (options.simulations > 0 and started >= options.simulations)
+        or (options.nodes > 0 and tree.roots[b].num_nodes >= options.nodes)
+        or tree.roots[b].is_proven
+        or scratch.stop[0] != 0
+        or scratch.work[b].faults != 0
+    )
+
+
+@kernel_function
+def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
+    """Follows edges from the root to a leaf or to a known result; returns that node."""
+    node = ROOT
+    while True:
+        edge = select_edge(tree, scratch, options, b, node)
+        if options.leaves > 1:
+            tree.extras[b, edge].pending += 1
+        child = tree.edges[b, edge].child
+        if is_proven(tree, options, b, edge):
+            if child == UNVISITED:
+                child = unkept_result(tree, scratch, options, b, node, edge)
+            return child
+        is_new = child == UNVISITED
+        if is_new:
+            child = grow(tree, scratch, options, b, node, edge)
+        if tree.nodes[b, child].num_edges < 0 and not is_new:
+            take_back(tree, b, child)
+            return TAKEN_BACK
+        if tree.nodes[b, child].num_edges <= 0:
+            return child
+        node = child
+
+
+@kernel_function
+def unkept_result(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) -> Any:
+    """A place from which to back up a proven edge whose child a full tree did not keep."""
+    place = spare_place(tree, scratch, options, b)
+    tree.nodes[b, place].parent = node
+    tree.nodes[b, place].parent_edge = edge
+    tree.nodes[b, place].num_edges = 0
+    return place
+
+
+@kernel_function
+def take_back(tree: Any, b: Any, node: Any) -> None:
+    """Undoes a descent that met a leaf which another one waits for."""
+    while node != ROOT:
+        tree.extras[b, tree.nodes[b, node].parent_edge].pending -= 1
+        node = tree.nodes[b, node].parent
+
+
+@kernel_function
+def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
+    """Backs up a finished or proven position."""
+    k = scratch.work[b].num_leaves  # the first free row; `select_leaves` keeps it below `leaves`
+    edge, mover = tree.nodes[b, leaf].parent_edge, tree.states[b, tree.nodes[b, leaf].parent].to_play
+    is_exact = is_proven(tree, options, b, edge)
+    for player in range(scratch.leaf_values.shape[2]):
+        if is_exact:
+            exact = float(tree.extras[b, edge].exact)
+            scratch.leaf_values[b, k, player] = exact if player == mover else -exact
+        else:
+            scratch.leaf_values[b, k, player] = float(tree.states[b, leaf].returns[player])
+        scratch.work[b].values[player] = scratch.leaf_values[b, k, player]
+    if options.amaf != AMAF_OFF:
+        depth = lay_trail(tree, scratch, b, leaf)
+        learn_from_trail(tree, scratch, b, leaf, depth, depth)
+    backup(tree, options, b, leaf, scratch.leaf_values, k)
+    if options.proven_values and not is_exact:
+        prove(tree, b, leaf)
+    count_simulation(tree, scratch, b, k, leaf, PROVEN if is_exact else FINISHED)
+
+
+@kernel_function
+def finish_leaves(
+    tree: Any, scratch: Any, options: Any, b: Any, logits: Any, values: Any, row: Any
+) -> None:
+    """Expands and backs up game b's leaves with what the evaluator said in rows `row` and on."""
+    for k in range(scratch.work[b].num_leaves):
+        leaf = scratch.leaves[b, k]
+        stop_waiting(tree, b, leaf)
+        take_values(tree, scratch, b, k, values, row + k)
+        if is_kept(tree, scratch, b, k):
+            set_priors(tree, scratch, b, leaf, logits, row + k)
+            if options.widening > 0.0:
+                sort_edges(tree, b, leaf)
+        finish_leaf(tree, scratch, options, b, k)
+    scratch.work[b].num_leaves = 0
+
+
+@kernel_function
+def stop_waiting(tree: Any, b: Any, leaf: Any) -> None:
+    """The leaf is evaluated: its edges may be followed."""
+    tree.nodes[b, leaf].num_edges = abs(tree.nodes[b, leaf].num_edges)
+
+
+@kernel_function
+def take_values(tree: Any, scratch: Any, b: Any, k: Any, values: Any, row: Any) -> None:
+    """Leaf k's value per player; a single number is the mover's, and its negative the other's."""
+    mover = tree.states[b, scratch.leaves[b, k]].to_play
+    is_for_mover = values.shape[1] < scratch.leaf_values.shape[2]
+    for player in range(scratch.leaf_values.shape[2]):
+        value = float(values[row, 0 if is_for_mover else player])
+        if math.isnan(value):
+            scratch.work[b].faults |= NOT_A_NUMBER
+        if is_for_mover and player != mover:
+            value = -value
+        scratch.leaf_values[b, k, player] = value
+
+
+@kernel_function
+def is_kept(tree: Any, scratch: Any, b: Any, k: Any) -> Any:
+    """Whether leaf k found a place in the tree."""
+    return scratch.leaves[b, k] < tree.roots[b].num_nodes
+
+
+@kernel_function
+def finish_leaf(tree: Any, scratch: Any, options: Any, b: Any, k: Any) -> None:
+    """Backs up leaf k, with rollouts where they count; the root's own evaluation only prepares it."""
+    leaf = scratch.leaves[b, k]
+    if options.rollout_weight > 0.0:
+        add_rollouts(tree, scratch, options, b, k)
+    elif options.amaf != AMAF_OFF:
+        for player in range(scratch.leaf_values.shape[2]):
+            scratch.work[b].values[player] = scratch.leaf_values[b, k, player]
+        depth = lay_trail(tree, scratch, b, leaf)
+        learn_from_trail(tree, scratch, b, leaf, depth, depth)
+    if is_kept(tree, scratch, b, k):
+        set_own_value(tree, b, leaf, scratch.leaf_values, k)
+    if leaf == ROOT:
+        prepare_root(tree, scratch, options, b)
+    else:
+        backup(tree, options, b, leaf, scratch.leaf_values, k)
+        count_simulation(
+            tree, scratch, b, k, leaf, EXPANDED if is_kept(tree, scratch, b, k) else NOT_KEPT
+        )
+
+
+@kernel_function
+def count_simulation(tree: Any, scratch: Any, b: Any, k: Any, leaf: Any, kind: Any) -> None:
+    """Counts a finished simulation, and records it where a trace is wanted."""
+    simulation = scratch.work[b].simulations
+    if simulation < scratch.trace.shape[1]:
+        step = scratch.trace[b, simulation]
+        step.leaf = leaf if leaf < tree.roots[b].num_nodes else -1
+        step.edge = tree.nodes[b, leaf].parent_edge
+        step.kind = kind
+        for player in range(step.values.shape[0]):
+            step.values[player] = scratch.leaf_values[b, k, player]
+    scratch.work[b].simulations = simulation + 1
+
+
+@kernel_function
+def observe_leaves(tree: Any, scratch: Any, b: Any, planes: Any, row: Any) -> None:
+    """Writes what a network sees of game b's leaves to the zeroed planes[row] and on."""
+    for k in range(scratch.work[b].num_leaves):
+        observe(tree.states[b, scratch.leaves[b, k]], planes[row + k])

@@ -1,0 +1,188 @@
+"""The tree: arrays of records, a row per game, edges for legal moves only.
+
+Nodes and edges are numbered from 0 in the order in which they were made; the root is node 0. A
+node's edges stand side by side. Rows are never cleared: a node or an edge is written whole when it
+is made, so memory that was never reached is never touched.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.contract import Game
+from tesuji.records import record_dtype
+from tesuji.search.config import SearchConfig, has_chance, needs_extras
+
+ROOT = 0
+UNVISITED = -1  # child of an edge that was never tried
+WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no place for edges
+
+
+class Tree(NamedTuple):
+    """What a search knows. B games, N nodes and E edges a game, P players, A actions.
+
+    Beyond the N places for nodes there are `leaves` more, for leaves that a full tree cannot keep.
+    """
+
+    nodes: NDArray[Any]  # [B, N + leaves] see node_dtype
+    states: NDArray[Any]  # [B, N + leaves] the game's own records
+    edges: NDArray[Any]  # [B, E] see edge_dtype
+    extras: NDArray[Any]  # [B, E] more of an edge, see extra_dtype; empty unless an option needs it
+    amaf: NDArray[Any]  # [B, N + leaves, P * A] see amaf_dtype; empty without AMAF
+    roots: NDArray[Any]  # [B] see root_dtype
+
+
+def node_dtype(game: Game) -> np.dtype[Any]:
+    """A position in the tree."""
+    return record_dtype(
+        parent=np.int32,  # node
+        parent_edge=np.int32,
+        first_edge=np.int32,
+        num_edges=np.int32,  # negative while the node waits for its evaluation
+        sum_visits=np.int32,  # S, simulations that went on below
+        own_value=np.float64,  # own evaluation for the mover
+        square_sum=np.float64,  # of the mover's results, own evaluation included
+        value_sum=(np.float64, game.num_players),  # own evaluation and all results below
+    )
+
+
+def edge_dtype() -> np.dtype[Any]:
+    """A legal move of a node, or an outcome of chance."""
+    return record_dtype(
+        value_sum=np.float64,  # W, for the mover of the edge's node
+        prior=np.float32,  # P, at the root with its noise
+        visits=np.int32,  # n
+        child=np.int32,  # node or UNVISITED
+        action=np.int32,
+    )
+
+
+def extra_dtype() -> np.dtype[Any]:
+    """What an edge has only under some options."""
+    return record_dtype(
+        square_sum=np.float64,  # of the mover's results
+        exact=np.float32,  # proven value for the mover
+        pending=np.int32,  # leaves below that wait for their evaluation
+        is_proven=np.bool_,
+    )
+
+
+def amaf_dtype() -> np.dtype[Any]:
+    """What a node knows of a move, by player and action, wherever it was played below."""
+    return record_dtype(value_sum=np.float64, visits=np.int32)
+
+
+def root_dtype(game: Game) -> np.dtype[Any]:
+    """What there is once per game."""
+    return record_dtype(
+        num_nodes=np.int32,
+        used_edges=np.int32,
+        exact=np.float32,  # proven value for the mover
+        is_proven=np.bool_,
+        has_clean_prior=np.bool_,  # whether clean_prior is this root's
+        clean_prior=(np.float32, edges_per_node(game)),  # the evaluator's, by edge, without noise
+    )
+
+
+def edges_per_node(game: Game) -> int:
+    """The most edges that one node can have."""
+    return max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 1)
+
+
+class TreeSize(NamedTuple):
+    """How large a tree may grow, per game."""
+
+    nodes: int
+    edges: int
+
+
+def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> TreeSize:
+    """The places for nodes and edges that the budget asks for beside `kept` nodes, in `max_bytes`.
+
+    Raises:
+        ValueError: when not even a root and one move fit.
+    """
+    node_bytes, edge_bytes, game_bytes = _bytes_each(game, config)
+    room = config.max_bytes // games - game_bytes
+    widest = edges_per_node(game)
+    # Without a number of simulations to go by, a node counts with the edges of a typical one.
+    most = room // (node_bytes + edge_bytes * min(widest, 64))
+    budgets = [config.simulations and kept + config.simulations + 1, config.nodes]
+    nodes = min(most, 2**31 - 1, *filter(None, budgets))
+    edges = min(nodes * widest, (room - nodes * node_bytes) // edge_bytes, 2**31 - 1)
+    if nodes < 1 or edges < widest:
+        needed = games * (game_bytes + 2 * node_bytes + 2 * widest * edge_bytes)
+        raise ValueError(
+            f"max_bytes={config.max_bytes} holds no tree of {game.name} for {games} game(s); "
+            f"give it at least {needed}"
+        )
+    return TreeSize(nodes, edges)
+
+
+def make_tree(game: Game, config: SearchConfig, games: int, size: TreeSize) -> Tree:
+    """An empty tree of that size; memory is taken from the system only as it grows."""
+    length = {"node": (size.nodes + config.leaves,), "edge": (size.edges,), "game": ()}
+    arrays = {}
+    for name, column in _columns(game, config).items():
+        shape = (games, *length[column.per], *column.tail)
+        arrays[name] = np.empty(shape if column.is_used else (0,) * len(shape), column.dtype)
+    tree = Tree(**arrays)
+    tree.roots[:] = np.zeros(1, tree.roots.dtype)
+    return tree
+
+
+def enlarge_tree(game: Game, config: SearchConfig, tree: Tree, size: TreeSize) -> Tree:
+    """A tree of a larger size with the same contents."""
+    larger = make_tree(game, config, len(tree.roots), size)
+    used = {"node": tree.roots["num_nodes"].max(), "edge": tree.roots["used_edges"].max()}
+    for name, column in _columns(game, config).items():
+        old, new = getattr(tree, name), getattr(larger, name)
+        if column.is_used and column.per == "game":
+            new[:] = old
+        elif column.is_used:
+            new[:, : used[column.per]] = old[:, : used[column.per]]
+    return larger
+
+
+def tree_bytes(game: Game, config: SearchConfig, games: int, size: TreeSize) -> int:
+    """What a tree of that size takes at most."""
+    node_bytes, edge_bytes, game_bytes = _bytes_each(game, config)
+    return games * (size.nodes * node_bytes + size.edges * edge_bytes + game_bytes)
+
+
+def used_bytes(game: Game, config: SearchConfig, tree: Tree, row: int) -> int:
+    """What the nodes and edges of one game take now."""
+    node_bytes, edge_bytes, _ = _bytes_each(game, config)
+    root = tree.roots[row]
+    return int(root.num_nodes) * node_bytes + int(root.used_edges) * edge_bytes
+
+
+class _Column(NamedTuple):
+    dtype: np.dtype[Any]
+    per: str  # node, edge or game
+    tail: tuple[int, ...] = ()
+    is_used: bool = True
+
+
+def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
+    """The arrays of a tree; those that no option needs take no room."""
+    codes = game.num_players * game.num_actions
+    return {
+        "nodes": _Column(node_dtype(game), "node"),
+        "states": _Column(game.dtype, "node"),
+        "edges": _Column(edge_dtype(), "edge"),
+        "extras": _Column(extra_dtype(), "edge", (), needs_extras(config)),
+        "amaf": _Column(amaf_dtype(), "node", (codes,), config.amaf != "off"),
+        "roots": _Column(root_dtype(game), "game"),
+    }
+
+
+def _bytes_each(game: Game, config: SearchConfig) -> tuple[int, int, int]:
+    """The bytes of one node, of one edge, and of what there is once per game."""
+    total = {"node": 0, "edge": 0, "game": 0}
+    for column in _columns(game, config).values():
+        if column.is_used:
+            total[column.per] += column.dtype.itemsize * math.prod(column.tail)
+    return total["node"], total["edge"], total["game"] + config.leaves * total["node"]

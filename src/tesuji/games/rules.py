@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import overload
 
 from tesuji.binding import Binder
-from tesuji.compiling import kernel_function
+from tesuji.compiling import INNER, kernel_function, rule_function
 from tesuji.games.contract import Game
 
 _GAMES: dict[str, Game] = {}  # by tag
@@ -33,7 +33,7 @@ def bound_rule(tag: str, name: str) -> Callable[..., Any]:
 
 @functools.cache
 def _binder(tag: str) -> Binder:
-    return Binder(_GAMES[tag], kernel_function, tag)
+    return Binder(_GAMES[tag], rule_function, tag)
 
 
 def _game_of(state: Any) -> Game:
@@ -76,31 +76,31 @@ def _rule_for(state: types.Record, name: str) -> Callable[..., Any]:
     return bound_rule(list(state.fields)[-1], name)
 
 
-@overload(legal_actions, strict=False)
+@overload(legal_actions, strict=False, jit_options=INNER, target="cpu")
 def _legal_actions(state: Any, actions: Any) -> Any:
     rule = _rule_for(state, "legal_actions")
     return lambda state, actions: rule(state, actions)
 
 
-@overload(play_rule, strict=False)
+@overload(play_rule, strict=False, jit_options=INNER, target="cpu")
 def _play(state: Any, action: Any) -> Any:
     rule = _rule_for(state, "play")
     return lambda state, action: rule(state, action)
 
 
-@overload(observe, strict=False)
+@overload(observe, strict=False, jit_options=INNER, target="cpu")
 def _observe(state: Any, planes: Any) -> Any:
     rule = _rule_for(state, "observe")
     return lambda state, planes: rule(state, planes)
 
 
-@overload(chance_outcomes, strict=False)
+@overload(chance_outcomes, strict=False, jit_options=INNER, target="cpu")
 def _chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
     rule = _rule_for(state, "chance_outcomes")
     return lambda state, actions, probabilities: rule(state, actions, probabilities)
 
 
-@overload(reset, strict=False)
+@overload(reset, strict=False, jit_options=INNER, target="cpu")
 def _reset(state: Any) -> Any:
     rule = _rule_for(state, "reset")
     return lambda state: rule(state)

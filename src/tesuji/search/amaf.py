@@ -58,7 +58,7 @@ def lay_trail(tree: Any, scratch: Any, b: Any, leaf: Any) -> Any:
         edge = tree.nodes[b, node].parent_edge
         node = tree.nodes[b, node].parent
         place -= 1
-        mover = tree.states[b, node].to_play
+        mover = tree.nodes[b, node].mover
         add_to_trail(scratch, b, place, mover, tree.edges[b, edge].action)
     return depth
 

@@ -14,7 +14,7 @@ def backup(tree: Any, options: Any, b: Any, leaf: Any, values: Any, k: Any) -> N
     while place != ROOT:
         edge_place = tree.nodes[b, place].parent_edge
         place = tree.nodes[b, place].parent
-        edge, node, mover = tree.edges[b, edge_place], tree.nodes[b, place], tree.states[b, place].to_play
+        edge, node, mover = tree.edges[b, edge_place], tree.nodes[b, place], tree.nodes[b, place].mover
         edge.visits += 1
         node.sum_visits += 1
         for player in range(node.value_sum.shape[0]):
@@ -30,7 +30,7 @@ def add_to_extras(
     tree: Any, options: Any, b: Any, node: Any, edge: Any, values: Any, k: Any
 ) -> None:
     """The leaf is on its way no more; squares count where they are wanted."""
-    mover = tree.states[b, node].to_play
+    mover = tree.nodes[b, node].mover
     if options.leaves > 1:
         tree.extras[b, edge].pending -= 1
     if mover != CHANCE:
@@ -45,5 +45,5 @@ def set_own_value(tree: Any, b: Any, place: Any, values: Any, k: Any) -> None:
     node = tree.nodes[b, place]
     for player in range(node.value_sum.shape[0]):
         node.value_sum[player] = values[b, k, player]
-    node.own_value = values[b, k, tree.states[b, place].to_play]
+    node.own_value = values[b, k, tree.nodes[b, place].mover]
     node.square_sum = node.own_value * node.own_value

@@ -178,6 +178,8 @@ def _check_together(config: SearchConfig) -> None:
             f"fpu={config.fpu} has no meaning with selection=uct, which tries every move once "
             "first; use selection=puct"
         )
+    if config.trace and not config.simulations:
+        raise ValueError("trace keeps a number of simulations: set simulations")
     if config.selection == "gumbel":
         ignored = [name for name in _NOT_WITH_GUMBEL if getattr(config, name) != _default(name)]
         if ignored:

@@ -60,6 +60,7 @@ def start_node(
     node.first_edge = 0
     node.num_edges = 0
     node.sum_visits = 0
+    node.mover = state.to_play
     node.own_value = 0.0
     node.square_sum = 0.0
     for player in range(node.value_sum.shape[0]):
@@ -76,6 +77,7 @@ def settle_chance(tree: Any, scratch: Any, b: Any, node: Any) -> None:
     state = tree.states[b, node]
     while state.to_play == CHANCE and not state.is_over:
         play(state, sample_chance(state, scratch, b))
+    tree.nodes[b, node].mover = state.to_play
     tree.nodes[b, node].num_edges = 0 if state.is_over else WAITING
 
 

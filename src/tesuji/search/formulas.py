@@ -20,9 +20,9 @@ INFINITE = 1e9  # above every score, and still fine enough to add one to
 
 
 @kernel_function
-def uct_score(q: Any, visits: Any, parent_visits: Any, c: Any) -> Any:
-    """Q + c · √(ln N / n)."""
-    return q + c * math.sqrt(math.log(parent_visits) / visits)
+def uct_score(q: Any, visits: Any, log_visits: Any, c: Any) -> Any:
+    """Q + c · √(ln N / n), given ln N: one logarithm a node, not one an edge."""
+    return q + c * math.sqrt(log_visits / visits)
 
 
 @kernel_function
@@ -32,9 +32,9 @@ def puct_score(q: Any, prior: Any, visits: Any, term: Any, c: Any) -> Any:
 
 
 @kernel_function
-def puct_log_score(q: Any, prior: Any, visits: Any, parent_visits: Any, c: Any, base: Any) -> Any:
-    """Q + c · P · √(ln(1 + N + base) / (1 + n))."""
-    return q + c * prior * math.sqrt(math.log(1.0 + parent_visits + base) / (1.0 + visits))
+def puct_log_score(q: Any, prior: Any, visits: Any, log_visits: Any, c: Any) -> Any:
+    """Q + c · P · √(ln(1 + N + base) / (1 + n)), given that logarithm."""
+    return q + c * prior * math.sqrt(log_visits / (1.0 + visits))
 
 
 @kernel_function

@@ -19,7 +19,7 @@ AMAF_OFF, RAVE, GRAVE = range(3)
 _CODES = {
     "selection": ("uct", "puct", "puct-log", "gumbel"),
     "visit_term": ("one-plus-sum", "sum", "node", "max-one"),
-    "fpu": ("zero", "parent", "reduction", "infinite"),
+    "fpu": ("zero", "parent", "reduction", "infinite", "auto"),
     "pending": ("count", "draw", "loss"),
     "amaf": ("off", "rave", "grave"),
 }
@@ -35,6 +35,7 @@ def _record_dtype() -> np.dtype[Any]:
         if name not in _NOT_FOR_KERNELS
     ]
     fields.append(("filters", np.bool_))  # whether any edge may be left out of selection
+    fields.append(("is_plain", np.bool_))  # whether Q is W / n, or one value where n is 0
     fields.append(("has_extras", np.bool_))  # whether the tree keeps more of its edges
     fields.append(("max_turns", np.int64))  # the game's
     return np.dtype((Record, np.dtype(fields, align=True)))
@@ -44,13 +45,19 @@ OPTIONS_DTYPE = _record_dtype()
 
 
 def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
-    """The config with every `auto` decided."""
+    """The config with every `auto` decided.
+
+    Raises:
+        ValueError: for options that do not go together once that is done.
+    """
     selection = config.selection
     if selection == "auto":
         selection = "uct" if evaluator == "rollout" else "puct"
     fpu = config.fpu
-    if fpu == "auto":
+    if fpu == "auto" and selection != "gumbel":  # which has none
         fpu = "infinite" if selection == "uct" else "zero"
+    if config.forced_playouts > 0 and selection != "puct":
+        raise ValueError(f"forced_playouts belongs to selection=puct, and here it is {selection}")
     weight = 1.0 if evaluator == "rollout" else config.rollout_weight
     return dataclasses.replace(config, selection=selection, fpu=fpu, rollout_weight=weight)
 
@@ -62,6 +69,12 @@ def make_options(config: SearchConfig, game: Game, count: int) -> Any:
         if name not in _NOT_FOR_KERNELS:
             value = getattr(config, name)
             options[name] = _CODES[name].index(value) if name in _CODES else value
+    options["is_plain"] = not (
+        needs_extras(config)
+        or config.forced_playouts > 0
+        or config.amaf != "off"
+        or (config.fpu == "infinite" and config.selection != "uct")
+    )
     options["max_turns"] = game.max_turns
     options["has_extras"] = needs_extras(config)
     options["filters"] = (

@@ -26,7 +26,7 @@ def is_proven_loss(tree: Any, options: Any, b: Any, edge: Any) -> Any:
 def prove(tree: Any, b: Any, leaf: Any) -> None:
     """Marks what follows from `leaf`, a finished game, along its path to the root."""
     edge, node = tree.nodes[b, leaf].parent_edge, tree.nodes[b, leaf].parent
-    value = float(tree.states[b, leaf].returns[tree.states[b, node].to_play])
+    value = float(tree.states[b, leaf].returns[tree.nodes[b, node].mover])
     while True:
         tree.extras[b, edge].is_proven = True
         tree.extras[b, edge].exact = value
@@ -38,7 +38,7 @@ def prove(tree: Any, b: Any, leaf: Any) -> None:
             tree.roots[b].exact = value
             return
         edge, parent = tree.nodes[b, node].parent_edge, tree.nodes[b, node].parent
-        if tree.states[b, parent].to_play != tree.states[b, node].to_play:
+        if tree.nodes[b, parent].mover != tree.nodes[b, node].mover:
             value = -value
         node = parent
 

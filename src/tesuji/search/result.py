@@ -304,14 +304,14 @@ def _without_forced_playouts(
     prior, visits = edges["prior"].astype(float), edges["visits"].astype(float)
     q = edges["value_sum"] / np.maximum(visits, 1.0)
     best = int(visits.argmax())
-    bar = puct_score(q[best], prior[best], visits[best], terms.visit_term, terms.c)
+    bar = puct_score(q[best], prior[best], visits[best], terms.parent, terms.c)
     pruned = visits.copy()
     for i in range(len(visits)):
         if i == best or visits[i] == 0:
             continue
         forced = int(math.sqrt(options.forced_playouts * prior[i] * terms.sum_visits))
         while forced > 0 and pruned[i] > 0:
-            if puct_score(q[i], prior[i], pruned[i] - 1, terms.visit_term, terms.c) >= bar:
+            if puct_score(q[i], prior[i], pruned[i] - 1, terms.parent, terms.c) >= bar:
                 break
             pruned[i] -= 1
             forced -= 1

@@ -24,7 +24,7 @@ def advance(tree: Any, marks: Any, b: Any, action: Any) -> None:
     root.is_proven = tree.extras.shape[1] > 0 and tree.extras[b, edge].is_proven
     if root.is_proven:
         exact = tree.extras[b, edge].exact
-        is_same_mover = tree.states[b, ROOT].to_play == tree.states[b, child].to_play
+        is_same_mover = tree.nodes[b, ROOT].mover == tree.nodes[b, child].mover
         root.exact = exact if is_same_mover else -exact
     root.has_clean_prior = False
     slide(tree, marks, b, child)

@@ -26,13 +26,13 @@ class Scratch(NamedTuple):
     work: NDArray[Any]  # [B] see work_dtype
     streams: NDArray[np.uint64]  # [B] random numbers
     stop: NDArray[np.int32]  # [1] not 0: end the search; another thread may set it
-    leaves: NDArray[np.int32]  # [B, K] nodes selected in this round
+    leaves: NDArray[np.int64]  # [B, K] nodes selected in this round
     leaf_values: NDArray[np.float64]  # [B, K, P]
     rollout_states: NDArray[Any]  # [B] the game's own records
     trail: NDArray[np.int32]  # [B, L] AMAF: player · A + action of each move in a simulation
     trail_before: NDArray[np.int32]  # [B, L] the latest earlier place with the same move, or −1
     last_place: NDArray[np.int32]  # [B, P · A] −1 between uses
-    halving: NDArray[np.int32]  # [m + 1, simulations] Gumbel: r(t) for each number of moves
+    halving: NDArray[np.int64]  # [m + 1, simulations] Gumbel: r(t) for each number of moves
     trace: NDArray[Any]  # [B, simulations] see trace_dtype; empty unless wanted
 
 
@@ -44,7 +44,7 @@ def work_dtype(game: Game) -> np.dtype[Any]:
         fallbacks=np.int64,  # nodes whose legal moves got no prior at all
         faults=np.int32,
         notes=np.int32,
-        num_leaves=np.int32,  # selected in this round
+        num_leaves=np.int64,  # selected in this round
         values=(np.float64, game.num_players),  # one result
         rollout_sum=(np.float64, game.num_players),
         probabilities=(np.float64, edges),  # of chance's outcomes in one position
@@ -79,7 +79,7 @@ def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scr
         work=np.zeros(games, work_dtype(game)),
         streams=make_streams(seed, games),
         stop=np.zeros(1, np.int32),
-        leaves=np.zeros((games, config.leaves), np.int32),
+        leaves=np.zeros((games, config.leaves), np.int64),
         leaf_values=np.zeros((games, config.leaves, game.num_players)),
         rollout_states=np.zeros(games, game.dtype),
         trail=np.zeros((games, moves), np.int32),
@@ -90,9 +90,9 @@ def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scr
     )
 
 
-def halving_table(actions: int, simulations: int) -> NDArray[np.int32]:
+def halving_table(actions: int, simulations: int) -> NDArray[np.int64]:
     """Sequential halving's required visits: row m, column t, for m moves at the start."""
-    table = np.zeros((actions + 1, simulations), np.int32)
+    table = np.zeros((actions + 1, simulations), np.int64)
     for moves in range(1, actions + 1):
         table[moves] = _required_visits(moves, simulations)
     return table

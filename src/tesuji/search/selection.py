@@ -36,7 +36,7 @@ from tesuji.search.tree import ROOT
 @kernel_function
 def select_edge(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any:
     """The edge to follow from `node` in game b."""
-    if tree.states[b, node].to_play == CHANCE:
+    if tree.nodes[b, node].mover == CHANCE:
         return sample_outcome(tree, scratch, b, node)
     if options.selection == GUMBEL:
         if node == ROOT:
@@ -62,10 +62,9 @@ class Terms(NamedTuple):
     """What the scores of a node's edges have in common."""
 
     sum_visits: Any  # S', leaves on their way included
-    node_visits: Any  # N'
     first_play: Any  # Q of an edge never tried
     c: Any  # the exploration constant here
-    visit_term: Any  # T^e of PUCT
+    parent: Any  # the parent's visits as the formula takes them: T^e, or a logarithm
     mover: Any
     amaf_node: Any  # whose AMAF values count here
     limit: Any  # progressive widening: edges from this index on are left out
@@ -86,41 +85,65 @@ def best_edge(tree: Any, options: Any, b: Any, node: Any) -> Any:
 def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict: Any) -> Any:
     """As `best_edge`; −1 if every edge is left out, by proof alone where not `is_strict`."""
     first = tree.nodes[b, node].first_edge
+    last = first + tree.nodes[b, node].num_edges
+    # In locals, because the compiler cannot know that these never change.
+    filters, is_plain, selection = options.filters, options.is_plain, options.selection
     best, best_score = -1, -INFINITE
-    for edge in range(first, first + tree.nodes[b, node].num_edges):
-        if options.filters and is_left_out(tree, options, b, edge, edge - first, terms, is_strict):
+    for place in range(first, last):
+        if filters and is_left_out(tree, options, b, place, place - first, terms, is_strict):
             continue
-        score = edge_score(tree, options, b, node, edge, terms)
+        edge = tree.edges[b, place]
+        visits, q = edge.visits, terms.first_play
+        if not is_plain:
+            visits += pending_leaves(tree, options, b, place)
+            q = optional_q(tree, options, b, node, place, visits, terms)
+        elif visits > 0:
+            q = edge.value_sum / visits
+        score = edge_score(selection, q, float(edge.prior), visits, terms)
         if score > best_score:
-            best, best_score = edge, score
+            best, best_score = place, score
     return best
 
 
 @kernel_function
-def edge_score(tree: Any, options: Any, b: Any, node: Any, edge: Any, terms: Any) -> Any:
-    """Q + U of an edge, for the node's mover."""
-    visits = tree.edges[b, edge].visits
-    pending = tree.extras[b, edge].pending if options.leaves > 1 else 0
-    tried = visits + pending
-    prior = float(tree.edges[b, edge].prior)
+def edge_score(selection: Any, q: Any, prior: Any, visits: Any, terms: Any) -> Any:
+    """Q + U by the selected formula."""
+    if selection == PUCT:
+        return puct_score(q, prior, visits, terms.parent, terms.c)
+    if selection == PUCT_LOG:
+        return puct_log_score(q, prior, visits, terms.parent, terms.c)
+    return uct_score(q, visits, terms.parent, terms.c) if visits > 0 else INFINITE
+
+
+@kernel_function
+def optional_q(
+    tree: Any, options: Any, b: Any, node: Any, place: Any, tried: Any, terms: Any
+) -> Any:
+    """Q of an edge with leaves on their way, AMAF, proofs, forced playouts, first-play urgency."""
+    edge = tree.edges[b, place]
     if tried == 0 and options.fpu == FPU_INFINITE:
-        q = INFINITE
-    else:
-        q = q_of(tree.edges[b, edge].value_sum, visits, pending, options.pending, terms.first_play)
-        if options.amaf != AMAF_OFF:
-            q = mix_amaf(tree, options, b, edge, terms.amaf_node, terms.mover, q)
-        if is_proven(tree, options, b, edge):
-            q = float(tree.extras[b, edge].exact)
-    if options.forced_playouts > 0.0 and node == ROOT and visits > 0:
-        if tried < math.sqrt(options.forced_playouts * prior * terms.sum_visits):
-            return INFINITE
-    if options.selection == PUCT:
-        return puct_score(q, prior, tried, terms.visit_term, terms.c)
-    if options.selection == PUCT_LOG:
-        return puct_log_score(q, prior, tried, terms.node_visits, terms.c, options.c_puct_base)
-    if tried == 0:
         return INFINITE
-    return uct_score(q, tried, max(1, terms.node_visits), terms.c)
+    if is_proven(tree, options, b, place):
+        return float(tree.extras[b, place].exact)
+    if node == ROOT and is_forced(options, edge, tried, terms):
+        return INFINITE
+    q = q_of(edge.value_sum, edge.visits, tried - edge.visits, options.pending, terms.first_play)
+    if options.amaf != AMAF_OFF:
+        q = mix_amaf(tree, options, b, place, terms.amaf_node, terms.mover, q)
+    return q
+
+
+@kernel_function
+def is_forced(options: Any, edge: Any, tried: Any, terms: Any) -> Any:
+    """Whether a root edge has fewer visits than forced playouts grant it."""
+    granted = math.sqrt(options.forced_playouts * float(edge.prior) * terms.sum_visits)
+    return edge.visits > 0 and tried < granted
+
+
+@kernel_function
+def pending_leaves(tree: Any, options: Any, b: Any, edge: Any) -> Any:
+    """p: leaves below the edge that wait for their evaluation."""
+    return tree.extras[b, edge].pending if options.leaves > 1 else 0
 
 
 @kernel_function
@@ -128,7 +151,7 @@ def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
     """The `Terms` of a decision node."""
     sum_visits = tree.nodes[b, node].sum_visits + pending_below(tree, options, b, node)
     node_visits = sum_visits if node == ROOT else sum_visits + 1
-    mover = tree.states[b, node].to_play
+    mover = tree.nodes[b, node].mover
     limit, floor = tree.nodes[b, node].num_edges, -INFINITE
     if options.widening > 0.0:
         limit = widening_limit(options.widening, options.widening_exponent, sum_visits)
@@ -136,15 +159,24 @@ def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
         floor = pruning_floor(tree, options, b, node)
     return Terms(
         sum_visits,
-        node_visits,
         first_play_value(tree, options, b, node, mover),
         exploration_constant(tree, options, b, node, node_visits, mover),
-        visit_term(options.visit_term, sum_visits, node_visits, options.visit_exponent),
+        parent_term(options, sum_visits, node_visits),
         mover,
         node if options.amaf == AMAF_OFF else amaf_reference(tree, options, b, node),
         limit,
         floor,
     )
+
+
+@kernel_function
+def parent_term(options: Any, sum_visits: Any, node_visits: Any) -> Any:
+    """The parent's visits as the selected formula takes them."""
+    if options.selection == PUCT:
+        return visit_term(options.visit_term, sum_visits, node_visits, options.visit_exponent)
+    if options.selection == PUCT_LOG:
+        return math.log(1.0 + node_visits + options.c_puct_base)
+    return math.log(max(1.0, float(node_visits)))
 
 
 @kernel_function
@@ -168,8 +200,7 @@ def first_play_value(tree: Any, options: Any, b: Any, node: Any, mover: Any) -> 
         tried_prior = 0.0
         first = tree.nodes[b, node].first_edge
         for edge in range(first, first + tree.nodes[b, node].num_edges):
-            pending = tree.extras[b, edge].pending if options.leaves > 1 else 0
-            if tree.edges[b, edge].visits + pending > 0:
+            if tree.edges[b, edge].visits + pending_leaves(tree, options, b, edge) > 0:
                 tried_prior += float(tree.edges[b, edge].prior)
         value -= options.fpu_reduction * math.sqrt(tried_prior)
     return value

@@ -136,7 +136,7 @@ def take_back(tree: Any, b: Any, node: Any) -> None:
 def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
     """Backs up a finished or proven position."""
     k = scratch.work[b].num_leaves  # the first free row; `select_leaves` keeps it below `leaves`
-    edge, mover = tree.nodes[b, leaf].parent_edge, tree.states[b, tree.nodes[b, leaf].parent].to_play
+    edge, mover = tree.nodes[b, leaf].parent_edge, tree.nodes[b, tree.nodes[b, leaf].parent].mover
     is_exact = is_proven(tree, options, b, edge)
     for player in range(scratch.leaf_values.shape[2]):
         if is_exact:
@@ -180,7 +180,7 @@ def stop_waiting(tree: Any, b: Any, leaf: Any) -> None:
 @kernel_function
 def take_values(tree: Any, scratch: Any, b: Any, k: Any, values: Any, row: Any) -> None:
     """Leaf k's value per player; a single number is the mover's, and its negative the other's."""
-    mover = tree.states[b, scratch.leaves[b, k]].to_play
+    mover = tree.nodes[b, scratch.leaves[b, k]].mover
     is_for_mover = values.shape[1] < scratch.leaf_values.shape[2]
     for player in range(scratch.leaf_values.shape[2]):
         value = float(values[row, 0 if is_for_mover else player])

@@ -42,6 +42,7 @@ def node_dtype(game: Game) -> np.dtype[Any]:
         first_edge=np.int32,
         num_edges=np.int32,  # negative while the node waits for its evaluation
         sum_visits=np.int32,  # S, simulations that went on below
+        mover=np.int32,  # who plays here; a copy from the state, which descents then need not touch
         own_value=np.float64,  # own evaluation for the mover
         square_sum=np.float64,  # of the mover's results, own evaluation included
         value_sum=(np.float64, game.num_players),  # own evaluation and all results below

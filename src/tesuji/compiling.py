@@ -47,6 +47,7 @@ def rule_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _callable_when_compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    overload(function, strict=False)(lambda *_: function)  # for CUDA, as it comes
     overload(function, jit_options=options, strict=False, target="cpu")(lambda *_: function)
     return function
 

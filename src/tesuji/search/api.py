@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, overload
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import CHANCE, Game, State
 from tesuji.games.rules import register
-from tesuji.search import cpu
 from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.search.evaluators import Evaluator, check_evaluator
 from tesuji.search.options import resolve
@@ -53,10 +53,10 @@ def search(
             [B, A] and values [B] or [B, players].
         config: every option; see `SearchConfig`.
         seed: the same seed gives the same result, whatever the threads and the other games.
-        **details: `threads`, `progress` and `stop`, as in `Searcher`.
+        **details: `threads`, `device`, `progress` and `stop`, as in `Searcher`.
     """
-    searcher = Searcher(game, evaluator, config, threads=details.pop("threads", None))
-    return searcher.search(states, seed, **details)
+    device = {key: details.pop(key) for key in ("threads", "device") if key in details}
+    return Searcher(game, evaluator, config, **device).search(states, seed, **details)
 
 
 class Searcher:
@@ -67,6 +67,7 @@ class Searcher:
         evaluator: as in `search`.
         config: as in `search`.
         threads: games of a batch are shared among so many; by default as many as there are cores.
+        device: cpu or cuda.
     """
 
     def __init__(  # noqa: D107
@@ -75,6 +76,7 @@ class Searcher:
         evaluator: Evaluator = "rollout",
         config: SearchConfig = SearchConfig(),  # noqa: B008 (frozen)
         threads: int | None = None,
+        device: str = "cpu",
     ) -> None:
         check_evaluator(evaluator)
         check_for_game(config, game)
@@ -83,7 +85,8 @@ class Searcher:
         self.game = game
         self.evaluator = evaluator
         self.config = resolve(config, evaluator)
-        self.threads = threads or os.cpu_count() or 1
+        self._kernels = _kernels_for(device)
+        self.threads = 1 if device == "cuda" else threads or os.cpu_count() or 1
         self._tag = register(game)
         self._tree: Tree | None = None
 
@@ -111,7 +114,10 @@ class Searcher:
         batch = self._as_batch([states] if is_single else states)
         if len(batch) == 0:
             return []
-        run = Run(self.game, self.evaluator, self.config, self._prepare_tree(batch), seed, stop)
+        tree = self._prepare_tree(batch)
+        run = Run(self.game, self.evaluator, self.config, tree, seed, self._kernels)
+        if stop is not None:
+            stop.attach(run.scratch.stop)
         try:
             run.go(batch, self.threads, progress)
         except BaseException:
@@ -129,7 +135,7 @@ class Searcher:
         if moves.shape != (games,):
             raise ValueError(f"{len(moves)} actions were given for {games} games")
         marks = np.empty(self._tree.nodes.shape, np.bool_)
-        cpu.advance_games(self._tag, self._tree, marks, moves, 0, games)
+        self._kernels.advance_games(self._tag, self._tree, marks, moves, 0, games)
 
     def _as_batch(self, states: Any) -> NDArray[Any]:
         """The states as one array [B].
@@ -171,3 +177,26 @@ class Searcher:
             self._tree = enlarge_tree(self.game, self.config, tree, larger)
         assert self._tree is not None
         return self._tree
+
+
+def _kernels_for(device: str) -> ModuleType:
+    """The module with the entry points for that device.
+
+    Raises:
+        ValueError: for a device that there is not.
+    """
+    if device == "cpu":
+        from tesuji.search import cpu
+
+        return cpu
+    if device != "cuda":
+        raise ValueError(f"there is no device {device!r}; choose cpu or cuda")
+    try:
+        from tesuji.search import cuda
+    except ImportError as error:
+        raise ValueError(
+            "device=cuda needs the package numba-cuda: install tesuji[cuda]"
+        ) from error
+    if not cuda.is_available():
+        raise ValueError("device=cuda needs an NVIDIA GPU and its driver; none was found")
+    return cuda

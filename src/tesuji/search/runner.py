@@ -5,15 +5,14 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.compiling import Kernel
 from tesuji.games.contract import Game
 from tesuji.games.rules import register
-from tesuji.search import cpu
 from tesuji.search.config import SearchConfig
 from tesuji.search.evaluators import Evaluator, EvaluatorError, evaluate
 from tesuji.search.options import make_options
@@ -70,7 +69,7 @@ class Run:
         config: resolved.
         tree: empty, or with the roots of the states that are asked about.
         seed: of the random streams.
-        stop: ends the search when it is set.
+        kernels: the module `cpu` or `cuda`.
     """
 
     def __init__(  # noqa: D107
@@ -80,13 +79,12 @@ class Run:
         config: SearchConfig,
         tree: Tree,
         seed: int,
-        stop: StopFlag | None,
+        kernels: ModuleType,
     ) -> None:
         self.game, self.evaluator, self.config, self.tree = game, evaluator, config, tree
+        self.kernels = kernels
         self.games = len(tree.roots)
         self.scratch = make_scratch(game, config, self.games, seed)
-        if stop is not None:
-            stop.attach(self.scratch.stop)
         self.options = make_options(config, game, self.games)
         self._tag = register(game)
 
@@ -94,7 +92,7 @@ class Run:
         """Searches until a budget is used up."""
         parts = min(threads, self.games)
         with _deadline(self.config.seconds, self.scratch.stop), _pool(parts) as pool:
-            self._each(pool, cpu.begin_games, self.options, states)
+            self._each(pool, self.kernels.begin_games, self.options, states)
             if isinstance(self.evaluator, str):
                 self._run_natively(pool, progress)
             else:
@@ -109,7 +107,7 @@ class Run:
         rounds = _FIRST_ROUNDS
         while not self._is_finished():
             start = time.perf_counter()
-            self._each(pool, cpu.simulate_games, self.options, rounds)
+            self._each(pool, self.kernels.simulate_games, self.options, rounds)
             self._after_round(progress)
             if time.perf_counter() - start < _PATIENCE:
                 rounds *= 2
@@ -117,24 +115,23 @@ class Run:
     def _run_with_evaluator(self, pool: ThreadPoolExecutor | None, progress: Progress | None) -> None:
         assert not isinstance(self.evaluator, str)
         while not self._is_finished():
-            self._each(pool, cpu.select_games, self.options)
+            self._each(pool, self.kernels.select_games, self.options)
             counts = self.scratch.work["num_leaves"]
             total = int(counts.sum())
             if total:
                 rows = np.cumsum(counts) - counts
                 planes = np.zeros((total, *self.game.observation_shape), np.float32)
-                self._each(pool, cpu.observe_games, planes, rows)
+                self._each(pool, self.kernels.observe_games, planes, rows)
                 logits, values = evaluate(self.evaluator, planes, self.game)
-                self._each(pool, cpu.finish_games, self.options, logits, values, rows)
+                self._each(pool, self.kernels.finish_games, self.options, logits, values, rows)
             self._after_round(progress)
 
-    def _each(self, pool: ThreadPoolExecutor | None, kernel: Kernel, *arguments: Any) -> None:
+    def _each(self, pool: ThreadPoolExecutor | None, kernel: Any, *arguments: Any) -> None:
         """Runs a kernel over all games, a share of them in each thread of the pool."""
         arguments = (self.tree, self.scratch, *arguments)
         if pool is None:
             kernel(self._tag, *arguments, 0, self.games)
             return
-        kernel.compiled(self._tag)
         bounds = np.linspace(0, self.games, pool._max_workers + 1).astype(int).tolist()
         jobs = [
             pool.submit(kernel, self._tag, *arguments, first, last)

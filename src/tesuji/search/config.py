@@ -4,6 +4,7 @@ What each one does, exactly: docs/algorithm.md. How compiled code sees them: opt
 """
 
 import difflib
+import functools
 import math
 import typing
 from dataclasses import dataclass
@@ -133,8 +134,14 @@ class SearchConfig:
         _check_together(self)
 
 
+@functools.cache
+def option_kinds() -> dict[str, Any]:
+    """The type of each option, by name."""
+    return typing.get_type_hints(SearchConfig)
+
+
 def _check_types(config: SearchConfig) -> None:
-    for option, kind in typing.get_type_hints(SearchConfig).items():
+    for option, kind in option_kinds().items():
         value = getattr(config, option)
         if typing.get_origin(kind) is Literal:
             if value not in typing.get_args(kind):
@@ -156,7 +163,7 @@ _AT_MOST_ONE = ("rollout_weight", "noise_weight", "prior_threshold", "lcb_visits
 
 
 def _check_ranges(config: SearchConfig) -> None:
-    for option in typing.get_type_hints(SearchConfig):
+    for option in option_kinds():
         value = getattr(config, option)
         if isinstance(value, bool | str):
             continue
@@ -244,7 +251,7 @@ def parse_option(option: str, text: str) -> Any:
     Raises:
         ValueError: for an unknown option or a value of the wrong kind.
     """
-    kinds = typing.get_type_hints(SearchConfig)
+    kinds = option_kinds()
     if option not in kinds:
         close = difflib.get_close_matches(option, kinds, n=1)
         hint = f"did you mean {close[0]}? " if close else ""

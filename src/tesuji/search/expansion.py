@@ -98,8 +98,9 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
     node.first_edge = first
     node.num_edges = count if is_chance else -count
     tree.roots[b].used_edges = first + count
+    share = 1.0 / max(1, count)
     for index in range(count):
-        prior = work.probabilities[index] if is_chance else 1.0 / count
+        prior = work.probabilities[index] if is_chance else share
         start_edge(tree, options, b, first + index, work.actions[index], prior)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tesuji.games.contract import Game
 from tesuji.records import Record
-from tesuji.search.config import SearchConfig, needs_extras
+from tesuji.search.config import SearchConfig, needs_extras, option_kinds
 
 UCT, PUCT, PUCT_LOG, GUMBEL = range(4)
 ONE_PLUS_SUM, SUM, NODE, MAX_ONE = range(4)
@@ -28,7 +28,7 @@ _DTYPES: dict[Any, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 
 
 def _record_dtype() -> np.dtype[Any]:
-    kinds = typing.get_type_hints(SearchConfig)
+    kinds = option_kinds()
     fields = [
         (name, np.int64 if typing.get_origin(kind) is Literal else _DTYPES[kind])
         for name, kind in kinds.items()
@@ -65,7 +65,7 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
 def make_options(config: SearchConfig, game: Game, count: int) -> Any:
     """`count` equal records [B] of a resolved config."""
     options = np.zeros(count, OPTIONS_DTYPE)
-    for name in typing.get_type_hints(SearchConfig):
+    for name in option_kinds():
         if name not in _NOT_FOR_KERNELS:
             value = getattr(config, name)
             options[name] = _CODES[name].index(value) if name in _CODES else value

@@ -1,5 +1,6 @@
 """What a search found out: the root's statistics, the move to play, and the tree for drawing."""
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from tesuji.search.gumbel import best_with_visits, improve_policy
 from tesuji.search.random import random_unit
 from tesuji.search.scratch import TREE_FULL, Scratch
 from tesuji.search.selection import node_terms
-from tesuji.search.tree import ROOT, UNVISITED, Tree
+from tesuji.search.tree import ROOT, UNVISITED, Tree, used_bytes
 
 SMALLEST_TEMPERATURE = 1e-8
 TRACE_KINDS = ("expanded", "finished", "proven", "not kept")
@@ -50,6 +51,7 @@ class SearchTree:
 
     arrays: Tree
     row: int
+    used_bytes: int  # what its nodes and edges take
 
     def __len__(self) -> int:
         """The number of nodes."""
@@ -103,36 +105,144 @@ class SearchTree:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The outcome of a search. Arrays run over all actions; illegal ones are 0 everywhere."""
+    """The outcome of a search; what it says is worked out when it is first asked.
+
+    Arrays run over all actions; illegal ones are 0 everywhere. It keeps a copy of the root, so it
+    stays as it is when a `Searcher` goes on; `tree` and `trace` do not.
+    """
 
     game: Game
     config: SearchConfig
-    visits: NDArray[np.int64]  # [A]
-    q: NDArray[np.float64]  # [A] for the mover; exact where proven, 0 where never visited
-    prior: NDArray[np.float32]  # [A] the evaluator's, without noise
-    exact: NDArray[np.float64]  # [A] proven values for the mover, NaN elsewhere
-    values: NDArray[np.float64]  # [players] of the root
-    value: float  # for the player to move
-    to_play: int
-    turn: int
-    best_action: int
-    action: int  # what `config.choice` plays; drawn once
-    policy_target: NDArray[np.float64]  # [A] what a network should learn
-    proven: bool  # whether the root's value is exact
-    simulations: int
-    is_tree_full: bool
-    prior_fallbacks: int  # nodes whose legal moves got no probability from the evaluator
     tree: SearchTree
+    root: Tree  # the root and its edges alone, as a tree of one game
     scratch: Scratch
+    options: Any
+
+    @functools.cached_property
+    def visits(self) -> NDArray[np.int64]:
+        """[A] simulations through each move."""
+        return self._by_action(self._edges["visits"], np.int64)
+
+    @functools.cached_property
+    def q(self) -> NDArray[np.float64]:
+        """[A] values for the mover; exact where proven, 0 where never visited."""
+        mean = self._edges["value_sum"] / np.maximum(1, self._edges["visits"])
+        q = self._by_action(mean, np.float64)
+        return np.where(np.isnan(self.exact), q, self.exact)
+
+    @functools.cached_property
+    def prior(self) -> NDArray[np.float32]:
+        """[A] the evaluator's probabilities, without noise."""
+        clean = self.root.roots[0].clean_prior[: len(self._edges)]
+        return self._by_action(clean, np.float32)
+
+    @functools.cached_property
+    def exact(self) -> NDArray[np.float64]:
+        """[A] proven values for the mover, NaN where nothing is proven."""
+        exact = np.full(self.game.num_actions, np.nan)
+        if self.root.extras.size:
+            extras = self.root.extras[0]
+            proven = extras["is_proven"]
+            exact[self._edges["action"][proven]] = extras["exact"][proven]
+        return exact
+
+    @functools.cached_property
+    def values(self) -> NDArray[np.float64]:
+        """[players] the root's value for each."""
+        node, state = self.root.nodes[0, ROOT], self.root.states[0, ROOT]
+        if not self.proven:
+            mean: NDArray[np.float64] = node.value_sum / (1 + int(node.sum_visits))
+            return mean
+        exact = float(self.root.roots[0].exact)
+        return np.array([exact if p == state.to_play else -exact for p in range(self.game.num_players)])
+
+    @property
+    def value(self) -> float:
+        """The root's value for the player to move."""
+        return float(self.values[self.to_play])
+
+    @property
+    def to_play(self) -> int:
+        """The player to move."""
+        return int(self.root.states[0, ROOT].to_play)
+
+    @property
+    def turn(self) -> int:
+        """The plays before this position."""
+        return int(self.root.states[0, ROOT].turn)
+
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions, in order."""
+        return sorted(self._edges["action"].tolist())
+
+    @property
+    def proven(self) -> bool:
+        """Whether the root's value is exact."""
+        return bool(self.root.roots[0].is_proven)
+
+    @property
+    def simulations(self) -> int:
+        """The simulations that were run."""
+        return int(self.scratch.work[0].simulations)
+
+    @property
+    def is_tree_full(self) -> bool:
+        """Whether the tree could not grow any more, and was searched on as it was."""
+        return bool(self.scratch.work[0].notes & TREE_FULL)
+
+    @property
+    def prior_fallbacks(self) -> int:
+        """Nodes whose legal moves all got no probability from the evaluator: equal priors there."""
+        return int(self.scratch.work[0].fallbacks)
+
+    @functools.cached_property
+    def best_action(self) -> int:
+        """The move to play without chance: see docs/algorithm.md, "After the search"."""
+        edges = SearchTree(self.root, 0, 0).edges(ROOT)
+        if self.proven:
+            edges = [edge for edge in edges if edge.exact == float(self.root.roots[0].exact)]
+        elif self.config.selection == "gumbel" and self.visits.any():
+            return self._best_by_gumbel()
+        else:
+            edges = [edge for edge in edges if edge.exact != -1.0] or edges
+            if self.config.choice == "lcb":
+                return _best_by_bound(self.config, self.root, edges)
+        return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
+
+    @functools.cached_property
+    def action(self) -> int:
+        """The move that `config.choice` plays: the best, or drawn by temperature, once."""
+        config = self.config
+        is_early = self.turn < config.temperature_turns
+        if config.choice != "temperature" or not is_early or not self.visits.any():
+            return self.best_action
+        cumulative = np.cumsum(self.policy(config.temperature))
+        x = random_unit(self.scratch.streams, 0) * cumulative[-1]
+        return int(np.flatnonzero(cumulative > x)[0])
+
+    @functools.cached_property
+    def policy_target(self) -> NDArray[np.float64]:
+        """[A] what a network should learn from this search."""
+        if self.config.selection == "gumbel":
+            weights = np.zeros(len(self._edges))
+            improve_policy(self.root, self.options, 0, ROOT, weights)
+        else:
+            weights = self._edges["visits"].astype(float)
+            if self.config.forced_playouts > 0:
+                weights = _without_forced_playouts(self.root, self.options)
+            if not weights.any():
+                weights = self._edges["prior"].astype(float)
+        return self._by_action(weights / weights.sum(), np.float64)
 
     def policy(self, temperature: float = 1.0) -> NDArray[np.float64]:
         """[A] visits^(1/τ), normalised; the best action alone for τ near 0."""
         if temperature < 0:
             raise ValueError(f"temperature is {temperature}; it cannot be negative")
         if temperature < SMALLEST_TEMPERATURE or not self.visits.any():
-            return _one_hot(len(self.visits), self.best_action)
+            return _one_hot(self.game.num_actions, self.best_action)
         return visits_to_policy(self.visits, temperature)
 
     @property
@@ -153,17 +263,34 @@ class SearchResult:
         """Every simulation in order, where `config.trace` was set."""
         return list(self._simulations())
 
+    @property
+    def _edges(self) -> NDArray[Any]:
+        edges: NDArray[Any] = self.root.edges[0]
+        return edges
+
+    def _by_action(self, numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """[A] numbers given per root edge."""
+        result = np.zeros(self.game.num_actions, dtype)
+        result[self._edges["action"]] = numbers
+        return result
+
+    def _best_by_gumbel(self) -> int:
+        before = self.scratch.work[0].base_visits[: len(self._edges)]
+        most = int((self._edges["visits"] - before).max())
+        edge = best_with_visits(self.root, self.scratch, self.options, 0, most)
+        return int(self.root.edges[0, edge].action)
+
     def _child(self, node: int, action: int) -> int | None:
         return next((e.child for e in self.tree.edges(node) if e.action == action), None)
 
     def _simulations(self) -> Iterator[Simulation]:
-        scratch, row = self.scratch, self.tree.row
-        for step in scratch.trace[row, : self.simulations]:
+        edges = self.tree.arrays.edges[self.tree.row]
+        for step in self.scratch.trace[0, : self.simulations]:
             if step.leaf >= 0:
                 nodes, actions = self.tree.path(int(step.leaf))
             else:
                 nodes, actions = self.tree.path(self._node_of(int(step.edge)))
-                actions = [*actions, int(self.tree.arrays.edges[row, step.edge].action)]
+                actions = [*actions, int(edges[step.edge].action)]
             yield Simulation(nodes, actions, TRACE_KINDS[step.kind], step.values.tolist())
 
     def _node_of(self, edge: int) -> int:
@@ -188,141 +315,59 @@ def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float6
 def make_result(
     game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any, row: int
 ) -> SearchResult:
-    """Reads row's root and chooses its move."""
-    view = SearchTree(tree, row)
-    edges = view.edges(ROOT)
-    state = view.state(ROOT)
-    actions = [edge.action for edge in edges]
-    visits, q = np.zeros(game.num_actions, np.int64), np.zeros(game.num_actions)
-    prior, exact = np.zeros(game.num_actions, np.float32), np.full(game.num_actions, np.nan)
-    visits[actions] = [edge.visits for edge in edges]
-    q[actions] = [edge.q for edge in edges]
-    prior[actions] = tree.roots[row].clean_prior[: len(edges)]
-    exact[actions] = [math.nan if edge.exact is None else edge.exact for edge in edges]
-    values, proven = view.values(ROOT), bool(tree.roots[row].is_proven)
-    if proven:
-        values = np.full(game.num_players, -float(tree.roots[row].exact))
-        values[state.to_play] = float(tree.roots[row].exact)
-    best = _best_action(config, tree, scratch, options, row, edges)
-    return SearchResult(
-        game=game,
-        config=config,
-        visits=visits,
-        q=q,
-        prior=prior,
-        exact=exact,
-        values=values,
-        value=float(values[state.to_play]),
-        to_play=int(state.to_play),
-        turn=int(state.turn),
-        best_action=best,
-        action=_chosen_action(config, scratch, row, visits, best, int(state.turn)),
-        policy_target=_policy_target(game, config, tree, scratch, options, row),
-        proven=proven,
-        simulations=int(scratch.work[row].simulations),
-        is_tree_full=bool(scratch.work[row].notes & TREE_FULL),
-        prior_fallbacks=int(scratch.work[row].fallbacks),
-        tree=view,
-        scratch=scratch,
+    """The result of one game of a batch."""
+    one, edges = slice(row, row + 1), slice(0, int(tree.nodes[row, ROOT].num_edges))
+    root = Tree(
+        nodes=tree.nodes[one, :1].copy(),
+        states=tree.states[one, :1].copy(),
+        edges=tree.edges[one, edges].copy(),
+        extras=tree.extras[one, edges].copy(),
+        amaf=tree.amaf[one, :1].copy(),
+        roots=tree.roots[one].copy(),
     )
+    own = scratch._replace(
+        work=scratch.work[one].copy(), streams=scratch.streams[one].copy(), trace=scratch.trace[one]
+    )
+    view = SearchTree(tree, row, used_bytes(game, config, tree, row))
+    return SearchResult(game, config, view, root, own, options[row])
 
 
-def _best_action(
-    config: SearchConfig, tree: Tree, scratch: Scratch, options: Any, row: int, edges: list[Edge]
-) -> int:
-    """The move to play without chance: see docs/algorithm.md, "After the search"."""
-    if tree.roots[row].is_proven:
-        edges = [edge for edge in edges if edge.exact == float(tree.roots[row].exact)]
-    elif config.selection == "gumbel" and any(edge.visits for edge in edges):
-        before = scratch.work[row].base_visits
-        most = max(edge.visits - int(before[i]) for i, edge in enumerate(edges))
-        best = best_with_visits(tree, scratch, options[row], row, most)
-        return int(tree.edges[row, best].action)
-    else:
-        edges = [edge for edge in edges if edge.exact != -1.0] or edges
-        if config.choice == "lcb":
-            return _best_by_bound(config, tree, row, edges)
-    return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
-
-
-def _best_by_bound(config: SearchConfig, tree: Tree, row: int, edges: list[Edge]) -> int:
+def _best_by_bound(config: SearchConfig, root: Tree, edges: list[Edge]) -> int:
     """The largest Q − z · √(variance / n) among moves visited often enough."""
+    squares = dict(zip(root.edges[0]["action"], root.extras[0]["square_sum"], strict=True))
     most = max(edge.visits for edge in edges)
-    places = _root_edges(tree, row)
-    squares = dict(
-        zip(tree.edges["action"][row, places], tree.extras["square_sum"][row, places], strict=True)
-    )
 
     def bound(edge: Edge) -> tuple[float, int]:
         n = edge.visits
         variance = max(0.0, squares[edge.action] / n - edge.q**2) * n / (n - 1)
         return edge.q - config.lcb_deviations * math.sqrt(variance / n), -edge.action
 
-    often = [e for e in edges if e.visits >= max(2.0, config.lcb_visits * most)]
+    often = [edge for edge in edges if edge.visits >= max(2.0, config.lcb_visits * most)]
     if not often:
         return max(edges, key=lambda e: (e.visits, e.q, -e.action)).action
     return max(often, key=bound).action
 
 
-def _chosen_action(
-    config: SearchConfig, scratch: Scratch, row: int, visits: NDArray[np.int64], best: int, turn: int
-) -> int:
-    """What is played: drawn by temperature early in the game where asked for, else the best."""
-    if config.choice != "temperature" or turn >= config.temperature_turns or not visits.any():
-        return best
-    if config.temperature < SMALLEST_TEMPERATURE:
-        return best
-    policy = visits_to_policy(visits, config.temperature)
-    x = random_unit(scratch.streams, row)
-    return int(np.flatnonzero(np.cumsum(policy) > x)[0]) if x < policy.sum() else best
-
-
-def _policy_target(
-    game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any, row: int
-) -> NDArray[np.float64]:
-    """[A] what a network should learn from this search."""
-    edges = tree.edges[row, _root_edges(tree, row)]
-    if config.selection == "gumbel":
-        weights = np.zeros(len(edges))
-        improve_policy(tree, options[row], row, ROOT, weights)
-    else:
-        weights = edges["visits"].astype(float)
-        if config.forced_playouts > 0:
-            weights = _without_forced_playouts(tree, options[row], row, edges)
-        if not weights.any():
-            weights = edges["prior"].astype(float)
-    target = np.zeros(game.num_actions)
-    target[edges["action"]] = weights / weights.sum()
-    return target
-
-
-def _without_forced_playouts(
-    tree: Tree, options: Any, row: int, edges: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Takes back visits that PUCT alone would not have given (KataGo's policy target pruning)."""
-    terms = node_terms(tree, options, row, ROOT)
-    prior, visits = edges["prior"].astype(float), edges["visits"].astype(float)
-    q = edges["value_sum"] / np.maximum(visits, 1.0)
+def _without_forced_playouts(root: Tree, options: Any) -> NDArray[np.float64]:
+    """Visits per root edge less those that PUCT alone would not have given (KataGo's pruning)."""
+    terms = node_terms(root, options, 0, ROOT)
+    prior = root.edges[0]["prior"].astype(float)
+    visits = root.edges[0]["visits"].astype(float)
+    q = root.edges[0]["value_sum"] / np.maximum(visits, 1.0)
     best = int(visits.argmax())
     bar = puct_score(q[best], prior[best], visits[best], terms.parent, terms.c)
-    pruned = visits.copy()
     for i in range(len(visits)):
         if i == best or visits[i] == 0:
             continue
         forced = int(math.sqrt(options.forced_playouts * prior[i] * terms.sum_visits))
-        while forced > 0 and pruned[i] > 0:
-            if puct_score(q[i], prior[i], pruned[i] - 1, terms.parent, terms.c) >= bar:
+        while forced > 0 and visits[i] > 0:
+            if puct_score(q[i], prior[i], visits[i] - 1, terms.parent, terms.c) >= bar:
                 break
-            pruned[i] -= 1
+            visits[i] -= 1
             forced -= 1
-        if pruned[i] <= 1:
-            pruned[i] = 0
-    return pruned
-
-
-def _root_edges(tree: Tree, row: int) -> slice:
-    root = tree.nodes[row, ROOT]
-    return slice(int(root.first_edge), int(root.first_edge) + int(root.num_edges))
+        if visits[i] <= 1:
+            visits[i] = 0
+    return visits
 
 
 def _one_hot(length: int, index: int) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 """Called now and then with the simulations done and those asked for, all games together."""
 
 _PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
-_FIRST_ROUNDS = 256
+_FIRST_SIMULATIONS = 2048  # all games together, before that time is known
 
 
 class RuleFault(RuntimeError):
@@ -104,7 +104,7 @@ class Run:
         return [make_result(*common, row) for row in range(self.games)]
 
     def _run_natively(self, pool: ThreadPoolExecutor | None, progress: Progress | None) -> None:
-        rounds = _FIRST_ROUNDS
+        rounds = max(1, _FIRST_SIMULATIONS // self.games)
         while not self._is_finished():
             start = time.perf_counter()
             self._each(pool, self.kernels.simulate_games, self.options, rounds)

@@ -1,5 +1,6 @@
 """What one search needs beside the tree, and what it reports: gone when the search has ended."""
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ class Scratch(NamedTuple):
     trace: NDArray[Any]  # [B, simulations] see trace_dtype; empty unless wanted
 
 
+@functools.lru_cache(maxsize=64)
 def work_dtype(game: Game) -> np.dtype[Any]:
     """What a search knows of one game beside its tree."""
     edges = edges_per_node(game)
@@ -55,6 +57,7 @@ def work_dtype(game: Game) -> np.dtype[Any]:
     )
 
 
+@functools.lru_cache(maxsize=64)
 def trace_dtype(game: Game) -> np.dtype[Any]:
     """One simulation."""
     return record_dtype(

@@ -93,12 +93,14 @@ def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict
         if filters and is_left_out(tree, options, b, place, place - first, terms, is_strict):
             continue
         edge = tree.edges[b, place]
-        visits, q = edge.visits, terms.first_play
-        if not is_plain:
+        visits = edge.visits
+        if is_plain:
+            # A division that is thrown away costs less than a branch that is guessed wrong.
+            q = edge.value_sum / max(1, visits)
+            q = q if visits > 0 else terms.first_play
+        else:
             visits += pending_leaves(tree, options, b, place)
             q = optional_q(tree, options, b, node, place, visits, terms)
-        elif visits > 0:
-            q = edge.value_sum / visits
         score = edge_score(selection, q, float(edge.prior), visits, terms)
         if score > best_score:
             best, best_score = place, score

@@ -5,6 +5,7 @@ node's edges stand side by side. Rows are never cleared: a node or an edge is wr
 is made, so memory that was never reached is never touched.
 """
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -167,6 +168,7 @@ class _Column(NamedTuple):
     is_used: bool = True
 
 
+@functools.lru_cache(maxsize=64)
 def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
     """The arrays of a tree; those that no option needs take no room."""
     codes = game.num_players * game.num_actions
@@ -180,6 +182,7 @@ def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
     }
 
 
+@functools.lru_cache(maxsize=64)
 def _bytes_each(game: Game, config: SearchConfig) -> tuple[int, int, int]:
     """The bytes of one node, of one edge, and of what there is once per game."""
     total = {"node": 0, "edge": 0, "game": 0}

@@ -1,0 +1,73 @@
+"""`tesuji`: all commands under one name, and one sentence for every kind of bad input."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from tesuji import __version__
+from tesuji.cli import bench, check, games, play, search
+from tesuji.cli.errors import BAD_INPUT, INTERRUPTED, BadInput
+
+app = typer.Typer(
+    name="tesuji",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog="Begin with [bold]tesuji play connect-four[/], or [bold]tesuji search trio[/].",
+)
+app.command("games")(games.show_games)
+app.command("check")(check.check)
+app.command("search")(search.search)
+app.command("play")(play.play)
+app.add_typer(bench.app, name="bench")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command in `arguments` (else those of the process), and returns its exit code."""
+    try:
+        return app(args=arguments, standalone_mode=False) or 0
+    except BadInput as error:
+        return _refuse(str(error))
+    except typer.TyperException as error:
+        return _refuse(_usage_sentence(error))
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader went away, as with `tesuji games | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tesuji {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _tesuji(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Write a game once, in plain Python; get an AlphaZero player for it.
+
+    GAME is a bundled game, connect-four; one with parameters, in quotes,
+    "connect-four(rows=7,cols=8)"; or a class in a file, my_game.py:MyGame.
+    """
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    """What Typer has to say, in one line, and where to read on."""
+    message = getattr(error, "format_message", error.__str__)().rstrip(". ")
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "tesuji"
+    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+
+
+def _refuse(sentence: str) -> int:
+    print(f"tesuji: {' '.join(sentence.split())}", file=sys.stderr)
+    return BAD_INPUT

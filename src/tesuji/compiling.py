@@ -38,18 +38,27 @@ def kernel_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
     It must not make new arrays: without reference counts the search runs 3 times as fast.
     """
-    return _callable_when_compiled(function, {**INNER, "_nrt": False})
+    compiled_as(function, {**INNER, "_nrt": False})(lambda *_: function)
+    return function
 
 
 def rule_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like `kernel_function`, for other people's code: it may make arrays, and is then slower."""
-    return _callable_when_compiled(function, INNER)
-
-
-def _callable_when_compiled(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    overload(function, strict=False)(lambda *_: function)  # for CUDA, as it comes
-    overload(function, jit_options=options, strict=False, target="cpu")(lambda *_: function)
+    compiled_as(function)(lambda *_: function)
     return function
+
+
+def compiled_as(
+    function: Callable[..., Any], cpu_options: dict[str, Any] = INNER
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorates what tells, by the types of the arguments, which code calls of `function` mean."""
+
+    def register(choose: Callable[..., Any]) -> Callable[..., Any]:
+        overload(function, strict=False)(choose)  # for CUDA, as it comes
+        overload(function, strict=False, jit_options=cpu_options, target="cpu")(choose)
+        return choose
+
+    return register
 
 
 class Kernel:

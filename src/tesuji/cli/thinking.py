@@ -87,14 +87,15 @@ def _progress(searcher: Searcher) -> Iterator[Callable[[int, int], None]]:
         share = min(1.0, max(by_count, by_clock))
         bar.update(task, completed=share, count=f"{done:,} simulations")
 
-    # A bar that is written to a file or a pipe would only be in the way.
-    delay = threading.Timer(_UNSEEN, bar.start) if bar.console.is_terminal else None
+    if not bar.console.is_terminal:  # in a file or a pipe it would only be in the way
+        yield update
+        return
+    delay = threading.Timer(_UNSEEN, bar.start)
+    delay.start()
     try:
-        if delay:
-            delay.start()
         yield update
     finally:
-        if delay:
-            delay.cancel()
-            delay.join()
-        bar.stop()
+        delay.cancel()
+        delay.join()
+        if bar.live.is_started:
+            bar.stop()

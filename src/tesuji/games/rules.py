@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
 from tesuji.binding import Binder
-from tesuji.compiling import INNER, kernel_function, rule_function
+from tesuji.compiling import compiled_as, kernel_function, rule_function
 from tesuji.games.contract import Game
 
 _GAMES: dict[str, Game] = {}  # by tag
@@ -76,31 +75,31 @@ def _rule_for(state: types.Record, name: str) -> Callable[..., Any]:
     return bound_rule(list(state.fields)[-1], name)
 
 
-@overload(legal_actions, strict=False, jit_options=INNER, target="cpu")
+@compiled_as(legal_actions)
 def _legal_actions(state: Any, actions: Any) -> Any:
     rule = _rule_for(state, "legal_actions")
     return lambda state, actions: rule(state, actions)
 
 
-@overload(play_rule, strict=False, jit_options=INNER, target="cpu")
+@compiled_as(play_rule)
 def _play(state: Any, action: Any) -> Any:
     rule = _rule_for(state, "play")
     return lambda state, action: rule(state, action)
 
 
-@overload(observe, strict=False, jit_options=INNER, target="cpu")
+@compiled_as(observe)
 def _observe(state: Any, planes: Any) -> Any:
     rule = _rule_for(state, "observe")
     return lambda state, planes: rule(state, planes)
 
 
-@overload(chance_outcomes, strict=False, jit_options=INNER, target="cpu")
+@compiled_as(chance_outcomes)
 def _chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
     rule = _rule_for(state, "chance_outcomes")
     return lambda state, actions, probabilities: rule(state, actions, probabilities)
 
 
-@overload(reset, strict=False, jit_options=INNER, target="cpu")
+@compiled_as(reset)
 def _reset(state: Any) -> Any:
     rule = _rule_for(state, "reset")
     return lambda state: rule(state)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,7 +28,7 @@ app.add_typer(bench.app, name="bench")
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command in `arguments` (else those of the process), and returns its exit code."""
     try:
-        return app(args=arguments, standalone_mode=False) or 0
+        return app(args=arguments, prog_name="tesuji", standalone_mode=False) or 0
     except BadInput as error:
         return _refuse(str(error))
     except typer.TyperException as error:
@@ -61,8 +61,11 @@ def _tesuji(
 
 
 def _usage_sentence(error: typer.TyperException) -> str:
-    """What Typer has to say, in one line, and where to read on."""
-    message = getattr(error, "format_message", error.__str__)().rstrip(". ")
+    """What Typer has to say in one line, what was typed, and where to read on."""
+    message = getattr(error, "format_message", error.__str__)().rstrip(". ?")
+    cause: Any = error.__cause__
+    if hasattr(cause, "errors"):  # a value of the wrong kind or out of range
+        message += f", not {cause.errors()[0]['input']!r}"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "tesuji"
     return f"{message[:1].lower()}{message[1:]}; see {command} --help"

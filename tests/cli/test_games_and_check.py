@@ -1,0 +1,64 @@
+"""`tesuji games` and `tesuji check`."""
+
+import json
+
+from tesuji.games import bundled_games
+
+FAULTY = '''
+import numpy as np
+from tesuji import Game, field
+
+class Faulty(Game):
+    """A game in which a draw is worth something."""
+    num_actions, observation_shape, max_turns = 2, (1,), 1
+    def fields(self):
+        return {"last": field(np.int8)}
+    def legal_actions(self, state, actions):
+        actions[0], actions[1] = 0, 1
+        return 2
+    def play(self, state, action):
+        state.last = action
+        state.returns[0] = 0.5
+        self.finish(state)
+        self.end_turn(state)
+    def observe(self, state, planes):
+        planes[0] = state.last
+'''
+
+
+def test_table_names_every_game_with_its_parameters(tesuji):
+    code, out, err = tesuji("games")
+    assert (code, err) == (0, "")
+    for name in bundled_games():
+        assert f" {name} " in out
+    assert "in_a_row=4" in out
+
+
+def test_json_describes_every_game(tesuji):
+    games = {game["name"]: game for game in json.loads(tesuji("games", "--json").out)["games"]}
+    assert games.keys() == bundled_games().keys()
+    assert games["connect-four"]["parameters"] == {"rows": 6, "cols": 7, "in_a_row": 4}
+    assert games["trio"]["players"] == 3
+    assert games["2048"]["description"].startswith("Slide and merge")
+
+
+def test_game_in_order_says_what_was_tried(tesuji):
+    code, out, err = tesuji("check", "tic-tac-toe", "--games", "3", "--seed", "7")
+    assert (code, err) == (0, "")
+    assert "tic-tac-toe is in order: up to 3 random games with seed 7" in out
+
+
+def test_finding_is_one_line_and_exit_code_1(tesuji, tmp_path):
+    (tmp_path / "faulty.py").write_text(FAULTY)
+    code, out, err = tesuji("check", f"{tmp_path / 'faulty.py'}:Faulty")
+    assert (code, err) == (1, "")
+    assert out.startswith("zero sum: ") and out.count("\n") == 1
+
+
+def test_check_refuses_what_is_no_game(refused, tmp_path):
+    (tmp_path / "broken.py").write_text("def :")
+    (tmp_path / "empty.py").write_text("")
+    assert "tic-tac-toe" in refused("check", "tictactoe")
+    assert "no file" in refused("check", f"{tmp_path}/none.py:Game")
+    assert "does not load: SyntaxError" in refused("check", f"{tmp_path}/broken.py:Game")
+    assert "no game class 'Game'" in refused("check", f"{tmp_path}/empty.py:Game")

@@ -1,0 +1,64 @@
+"""What holds for every command: version, help, and that nothing heavy is loaded for them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tesuji as package
+
+COMMANDS = (["games"], ["check"], ["search"], ["play"], ["bench"], ["bench", "search"])
+
+
+def test_version_is_the_packages(tesuji):
+    assert tesuji("--version") == (0, f"tesuji {package.__version__}\n", "")
+
+
+def test_help_names_every_command(tesuji):
+    code, out, _ = tesuji("--help")
+    assert code == 0
+    for command in ("games", "check", "search", "play", "bench"):
+        assert f" {command} " in out
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_of_a_command_teaches_by_an_example(tesuji, command):
+    code, out, _ = tesuji(*command, "--help")
+    assert code == 0
+    assert command == ["bench"] or "tesuji " + " ".join(command) in out
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys, json; from tesuji.cli.main import main; main(['--help']); "
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    loaded = set(json.loads(run.stderr))
+    assert "tesuji.cli.search" in loaded
+    assert not loaded & {"numpy", "numba", "tesuji.games", "tesuji.search", "torch"}
+
+
+def test_module_runs_as_the_command():
+    run = subprocess.run(
+        [sys.executable, "-m", "tesuji.cli", "--version"], capture_output=True, text=True
+    )
+    assert (run.returncode, run.stdout) == (0, f"tesuji {package.__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sreach"], ["sreach"]),
+        (["search"], ["GAME", "tesuji search --help"]),
+        (["search", "trio", "--depth", "3"], ["--depth"]),
+        (["search", "trio", "--simulations", "many"], ["many", "--simulations"]),
+        (["search", "trio", "--seed", "-1"], ["-1", "--seed"]),
+        (["check", "trio", "--games", "0"], ["0", "--games"]),
+        (["games", "trio"], ["trio"]),
+    ],
+)
+def test_wrong_usage_is_one_sentence(refused, arguments, words):
+    sentence = refused(*arguments)
+    assert all(word in sentence for word in words)

@@ -1,0 +1,119 @@
+"""`tesuji play`: whole games over stdin."""
+
+import re
+
+import pytest
+
+from tesuji import CHANCE, make_game
+
+
+def test_scripted_game_is_played_to_its_end(tesuji):
+    typed = "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
+    code, out, err = tesuji("play", "tic-tac-toe", "--simulations", "200", typed=typed)
+    assert (code, err) == (0, "")
+    assert "tic-tac-toe: you are the first player (x)" in out
+    assert re.search(r"search plays [abc][123]  expects [+-]\d\.\d\d · line ", out)
+    assert out.rstrip().split("\n")[-1] in ("A draw.", "The search wins.", "You win!")
+    assert "[o]" in out  # its last move
+
+
+@pytest.mark.parametrize("side", ["first", "second"])
+def test_search_punishes_a_player_who_does_not_see(tesuji, side):
+    typed = "1\n7\n" * 21
+    options = ("--side", side, "--simulations", "3000")
+    code, out, _ = tesuji("play", "connect-four", *options, typed=typed)
+    assert code == 0 and out.endswith("The search wins.\n")
+
+
+def test_player_who_moves_again_is_asked_again(tesuji):
+    game = make_game("dots-and-boxes(rows=1,cols=1)")
+    typed = "\n".join(map(game.action_name, range(game.num_actions))) + "\n"
+    code, out, _ = tesuji("play", game.name, "--simulations", "100", typed=typed * 4)
+    assert code == 0 and out.endswith("The search wins.\n")  # who draws the last line has the box
+
+
+def test_other_seats_are_played_by_the_search(tesuji):
+    names = [f"{col}{row}" for row in "1234" for col in "abcd"]
+    options = ("--side", "third", "--simulations", "200")
+    code, out, _ = tesuji("play", "trio", *options, typed="\n".join(names) + "\n")
+    assert code == 0 and "you are the third player (z)" in out
+    assert "first player plays" in out and "second player plays" in out
+    assert "third player plays" not in out
+    assert re.search(r"(The (first|second) player wins\.|You win!|A draw\.)\n$", out)
+
+
+def test_one_player_with_chance(tesuji):
+    typed = "up\nright\ndown\nleft\n" * 200
+    game = "2048(size=2,target=16)"
+    code, out, _ = tesuji("play", game, "--simulations", "20", typed=typed)
+    assert code == 0 and "you play alone" in out
+    assert re.search(r"chance: [24]@[ab][12]", out)
+    assert re.search(r"The game is over; its result is [+-]\d\.\d\d\.\n$", out)
+    assert out == tesuji("play", game, "--simulations", "20", typed=typed).out
+
+
+def test_watching_needs_no_input(tesuji):
+    code, out, _ = tesuji("play", "tic-tac-toe", "--side", "none", "--simulations", "2000")
+    assert code == 0 and out.count("search plays") == 9 and out.endswith("A draw.\n")
+
+
+def test_end_of_input_ends_cleanly(tesuji):
+    code, out, err = tesuji("play", "tic-tac-toe", "--simulations", "50", typed="b2\n")
+    assert (code, err) == (0, "") and out.endswith("Stopped. Until next time!\n")
+
+
+def test_hint_help_undo_and_mistakes(tesuji):
+    typed = "hint\nhelp\nundo\nz9\nb2\nb2\nundo\nundo\na1\nquit\n"
+    code, out, _ = tesuji("play", "tic-tac-toe", "--simulations", "200", typed=typed)
+    assert code == 0
+    assert re.search(r"hint: [abc][123]  expects", out)
+    assert "Legal moves: a1 b1 c1 a2 b2 c2 a3 b3 c3" in out
+    assert out.count("There is no move of yours to take back.") == 2
+    assert "tic-tac-toe has no move 'z9'" in out
+    assert "b2 is not legal here; legal moves: " in out
+    boards = out.split("   a  b  c")[1:]
+    empty = [board for board in boards if not re.search(r"^ \d.*[xo]", board, re.MULTILINE)]
+    assert len(empty) == 2  # at the beginning, and after undo
+    assert re.search(r"^ 1 x", boards[-1], re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["go"], ["no game 'go'"]),
+        (["trio", "--side", "fourth"], ["'fourth'", "first, second, third, none"]),
+        (["tic-tac-toe", "--simulations", "0"], ["no budget"]),
+        (["tic-tac-toe", "--set", "speed=3"], ["no option 'speed'"]),
+    ],
+)
+def test_bad_input_is_one_sentence(refused, arguments, words):
+    sentence = refused("play", *arguments)
+    assert all(word in sentence for word in words)
+
+
+def test_tree_is_kept_between_moves(tesuji, monkeypatch):
+    from tesuji import Searcher
+
+    reused = []
+    prepare = Searcher._prepare_tree
+
+    def watched(self, batch):
+        tree = prepare(self, batch)
+        reused.append(int(tree.roots["num_nodes"][0]))
+        return tree
+
+    monkeypatch.setattr(Searcher, "_prepare_tree", watched)
+    tesuji("play", "tic-tac-toe", "--simulations", "500", typed="b2\nhint\nquit\n")
+    assert max(reused) > 5
+
+
+def test_chance_is_drawn_by_its_probabilities():
+    import random
+
+    from tesuji.cli.asking import draw_outcome
+
+    game = make_game("2048")
+    state, chance = game.new_state(), random.Random(1)
+    assert state.to_play == CHANCE
+    fours = sum(draw_outcome(game, state, chance) % 2 for _ in range(2000))
+    assert 150 < fours < 250

@@ -83,11 +83,11 @@ def _playout_rate(game: Game, count: int) -> Rate:
     tag = register(game)
     config = resolve(SearchConfig(), "rollout")
     scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game, 1)
-    state = np.array([game.new_state()], game.dtype)
+    states = np.array([game.new_state()] * 2, game.dtype)
 
     def rate() -> float:
         start = time.perf_counter()
-        cpu.play_out(tag, scratch, options, state, count)
+        cpu.play_out(tag, states, scratch, options, count)
         return count / (time.perf_counter() - start)
 
     return rate

@@ -66,8 +66,9 @@ def lay_trail(tree: Any, scratch: Any, b: Any, leaf: Any) -> Any:
 @kernel_function
 def add_to_trail(scratch: Any, b: Any, place: Any, player: Any, action: Any) -> None:
     """Writes one move of the simulation."""
-    num_actions = scratch.last_place.shape[1] // scratch.leaf_values.shape[2]
-    scratch.trail[b, place] = NO_MOVE if player == CHANCE else player * num_actions + action
+    work = scratch.work[b]
+    num_actions = work.last_place.shape[0] // work.values.shape[0]
+    scratch.trail[b, place].code = NO_MOVE if player == CHANCE else player * num_actions + action
 
 
 @kernel_function
@@ -82,9 +83,9 @@ def learn_from_trail(
     while True:
         if node < tree.roots[b].num_nodes:
             for place in range(depth, length):
-                code = scratch.trail[b, place]
+                code = scratch.trail[b, place].code
                 # The first time this move occurs from here on.
-                if code != NO_MOVE and scratch.trail_before[b, place] < depth:
+                if code != NO_MOVE and scratch.trail[b, place].before < depth:
                     tree.amaf[b, node, code].visits += 1
                     tree.amaf[b, node, code].value_sum += values[code // num_actions]
         if node == ROOT:
@@ -96,12 +97,13 @@ def learn_from_trail(
 @kernel_function
 def link_repetitions(scratch: Any, b: Any, length: Any) -> None:
     """Writes for each move of the trail where the same move occurred last before it."""
+    last_place = scratch.work[b].last_place
     for place in range(length):
-        code = scratch.trail[b, place]
-        if code != NO_MOVE:
-            scratch.trail_before[b, place] = scratch.last_place[b, code]
-            scratch.last_place[b, code] = place
+        move = scratch.trail[b, place]
+        if move.code != NO_MOVE:
+            move.before = last_place[move.code]
+            last_place[move.code] = place
     for place in range(length):
-        code = scratch.trail[b, place]
-        if code != NO_MOVE:
-            scratch.last_place[b, code] = -1
+        move = scratch.trail[b, place]
+        if move.code != NO_MOVE:
+            last_place[move.code] = -1

@@ -15,7 +15,16 @@ from tesuji.search.evaluators import Evaluator, check_evaluator
 from tesuji.search.options import resolve
 from tesuji.search.result import SearchResult
 from tesuji.search.runner import Progress, Run, StopFlag
-from tesuji.search.tree import ROOT, Tree, TreeSize, enlarge_tree, make_tree, plan_tree, tree_bytes
+from tesuji.search.tree import (
+    ROOT,
+    Tree,
+    TreeSize,
+    enlarge_tree,
+    make_tree,
+    node_places,
+    plan_tree,
+    tree_bytes,
+)
 
 
 @overload
@@ -117,7 +126,7 @@ class Searcher:
         tree = self._prepare_tree(batch)
         run = Run(self.game, self.evaluator, self.config, tree, seed, self._kernels)
         if stop is not None:
-            stop.attach(run.scratch.stop)
+            stop.attach(run.scratch.work["stop"])
         try:
             run.go(batch, self.threads, progress)
         except BaseException:
@@ -171,7 +180,7 @@ class Searcher:
                 tree.roots[row].num_nodes = 0
         kept = int(tree.roots["num_nodes"].max())
         size = plan_tree(self.game, self.config, len(batch), kept)
-        held = TreeSize(tree.nodes.shape[1] - self.config.leaves, tree.edges.shape[1])
+        held = TreeSize(node_places(tree, self.config), tree.edges.shape[1])
         if size.nodes > held.nodes or size.edges > held.edges:
             larger = TreeSize(max(size.nodes, held.nodes), max(size.edges, held.edges))
             self._tree = enlarge_tree(self.game, self.config, tree, larger)

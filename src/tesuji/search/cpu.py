@@ -19,18 +19,12 @@ from tesuji.search.simulation import (
 
 
 @Kernel
-def begin_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
-    """Makes or prepares the root of each game."""
-    for b in range(first, last):
-        begin(tree, scratch, options[b], b, states[b])
-
-
-@Kernel
 def simulate_games(
-    tree: Any, scratch: Any, options: Any, rounds: Any, first: Any, last: Any
+    tree: Any, scratch: Any, options: Any, states: Any, rounds: Any, first: Any, last: Any
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
     for b in range(first, last):
+        begin(tree, scratch, options[b], b, states[b])
         for _ in range(rounds):
             if is_finished(tree, scratch, options[b], b):
                 break
@@ -38,9 +32,12 @@ def simulate_games(
 
 
 @Kernel
-def select_games(tree: Any, scratch: Any, options: Any, first: Any, last: Any) -> None:
+def select_games(
+    tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any
+) -> None:
     """Selects the leaves of one round in each game that is not finished."""
     for b in range(first, last):
+        begin(tree, scratch, options[b], b, states[b])
         select_leaves(tree, scratch, options[b], b)
 
 
@@ -77,11 +74,11 @@ def advance_games(tree: Any, marks: Any, actions: Any, first: Any, last: Any) ->
 
 
 @Kernel
-def play_out(scratch: Any, options: Any, state: Any, count: Any) -> Any:
-    """Plays `count` random games from `state` and returns how many moves that took."""
+def play_out(states: Any, scratch: Any, options: Any, count: Any) -> Any:
+    """Plays `count` random games from states[0] in states[1]; returns how many moves that took."""
     moves = 0
     for _ in range(count):
-        scratch.rollout_states[0] = state[0]
-        rollout(scratch, options[0], 0, 0)
-        moves += scratch.rollout_states[0].turn - state[0].turn
+        states[1] = states[0]
+        rollout(states[1], scratch, options[0], 0, 0)
+        moves += states[1].turn - states[0].turn
     return moves

@@ -41,20 +41,13 @@ class CudaKernel:
 
 
 @CudaKernel
-def begin_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
-    """Makes or prepares the root of each game."""
-    b = first + cuda.grid(1)
-    if b < last:
-        begin(tree, scratch, options[b], b, states[b])
-
-
-@CudaKernel
 def simulate_games(
-    tree: Any, scratch: Any, options: Any, rounds: Any, first: Any, last: Any
+    tree: Any, scratch: Any, options: Any, states: Any, rounds: Any, first: Any, last: Any
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
     b = first + cuda.grid(1)
     if b < last:
+        begin(tree, scratch, options[b], b, states[b])
         for _ in range(rounds):
             if is_finished(tree, scratch, options[b], b):
                 break
@@ -62,10 +55,13 @@ def simulate_games(
 
 
 @CudaKernel
-def select_games(tree: Any, scratch: Any, options: Any, first: Any, last: Any) -> None:
+def select_games(
+    tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any
+) -> None:
     """Selects the leaves of one round in each game that is not finished."""
     b = first + cuda.grid(1)
     if b < last:
+        begin(tree, scratch, options[b], b, states[b])
         select_leaves(tree, scratch, options[b], b)
 
 

@@ -38,7 +38,7 @@ def is_full(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """Whether a new node, or the most edges it can have, would find no place."""
     free_edges = tree.edges.shape[1] - tree.roots[b].used_edges
     return (
-        tree.roots[b].num_nodes >= tree.nodes.shape[1] - options.leaves
+        tree.roots[b].num_nodes >= tree.nodes.shape[1] - options.leaves - 1
         or free_edges < scratch.work[b].actions.shape[0]
     )
 
@@ -46,7 +46,7 @@ def is_full(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 @kernel_function
 def spare_place(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """A place beyond the nodes, for a leaf that is not kept."""
-    return tree.nodes.shape[1] - options.leaves + scratch.work[b].num_leaves
+    return tree.nodes.shape[1] - options.leaves - 1 + scratch.work[b].num_leaves
 
 
 @kernel_function

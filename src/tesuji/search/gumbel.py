@@ -19,9 +19,27 @@ def select_gumbel_root(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """Among the edges visited as often as the schedule asks, the largest g + ℓ + σ(Q)."""
     moves = min(options.gumbel_actions, tree.nodes[b, ROOT].num_edges)
     simulation = scratch.work[b].simulations + scratch.work[b].num_leaves
-    required = scratch.halving[moves, simulation]
+    required = required_visits(simulation, moves, options.simulations)
     edge = best_with_visits(tree, scratch, options, b, required)
     return edge if edge >= 0 else best_with_visits(tree, scratch, options, b, -1)
+
+
+@kernel_function
+def required_visits(simulation: Any, moves: Any, simulations: Any) -> Any:
+    """r(t) of sequential halving: the visits that the root edge of simulation t has so far."""
+    if moves < 2:
+        return simulation
+    rounds = 1  # ⌈log₂ m⌉
+    while 1 << rounds < moves:
+        rounds += 1
+    visits, left = 0, moves
+    while True:
+        each = max(1, simulations // (rounds * left))
+        if simulation < each * left:
+            return visits + simulation // left
+        simulation -= each * left
+        visits += each
+        left = max(2, left // 2)
 
 
 @kernel_function

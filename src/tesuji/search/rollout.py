@@ -12,33 +12,32 @@ from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_ENDING
 
 
 @kernel_function
-def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, k: Any) -> None:
-    """Leaf k's value becomes (1 − λ) · evaluator + λ · mean of `rollouts` playouts."""
-    leaf, weight, work = scratch.leaves[b, k], options.rollout_weight, scratch.work[b]
-    players = scratch.leaf_values.shape[2]
+def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
+    """The leaf's value becomes (1 − λ) · evaluator + λ · mean of `rollouts` playouts."""
+    weight, work, evaluation = options.rollout_weight, scratch.work[b], tree.nodes[b, leaf].value_sum
+    players = work.values.shape[0]
+    place = tree.states.shape[1] - 1  # kept free for this
     for player in range(players):
         work.rollout_sum[player] = 0.0
     depth = lay_trail(tree, scratch, b, leaf) if options.amaf != AMAF_OFF else 0
     for _ in range(options.rollouts):
-        scratch.rollout_states[b] = tree.states[b, leaf]
-        length = rollout(scratch, options, b, depth)
+        tree.states[b, place] = tree.states[b, leaf]
+        length = rollout(tree.states[b, place], scratch, options, b, depth)
         for player in range(players):
-            result = float(scratch.rollout_states[b].returns[player])
+            result = float(tree.states[b, place].returns[player])
             work.rollout_sum[player] += result
-            evaluation = scratch.leaf_values[b, k, player]
-            work.values[player] = (1.0 - weight) * evaluation + weight * result
+            work.values[player] = (1.0 - weight) * evaluation[player] + weight * result
         if options.amaf != AMAF_OFF:
             learn_from_trail(tree, scratch, b, leaf, depth, length)
     for player in range(players):
         mean = work.rollout_sum[player] / options.rollouts
-        evaluation = scratch.leaf_values[b, k, player]
-        scratch.leaf_values[b, k, player] = (1.0 - weight) * evaluation + weight * mean
+        evaluation[player] = (1.0 - weight) * evaluation[player] + weight * mean
 
 
 @kernel_function
-def rollout(scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Plays game b's rollout state to its end with random moves; returns where the trail ends."""
-    state, actions = scratch.rollout_states[b], scratch.work[b].actions
+def rollout(state: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
+    """Plays `state` to its end with random moves; returns where game b's trail ends."""
+    actions = scratch.work[b].actions
     while not state.is_over:
         if state.turn >= options.max_turns:
             scratch.work[b].faults |= NOT_ENDING

@@ -28,6 +28,9 @@ from tesuji.search.tree import ROOT, Tree
 Progress = Callable[[int, int], None]
 """Called now and then with the simulations done and those asked for, all games together."""
 
+Pool = ThreadPoolExecutor | None
+"""None: the calling thread does everything."""
+
 _PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
 _FIRST_SIMULATIONS = 2048  # all games together, before that time is known
 
@@ -47,17 +50,17 @@ class StopFlag:
     def set(self) -> None:
         """Ends the searches that were given this flag."""
         self._is_set = True
-        for flag in self._flags:
-            flag[0] = 1
+        for flags in self._flags:
+            flags[:] = 1
 
     def is_set(self) -> bool:
         """Whether it was set."""
         return self._is_set
 
-    def attach(self, flag: NDArray[np.int32]) -> None:
-        """Has `set` write 1 to `flag` [1], where compiled code looks before each simulation."""
-        self._flags.append(flag)
-        flag[0] = self._is_set
+    def attach(self, flags: NDArray[np.int32]) -> None:
+        """Has `set` write 1 to `flags` [B], where compiled code looks before each simulation."""
+        self._flags.append(flags)
+        flags[:] = self._is_set
 
 
 class Run:
@@ -91,31 +94,32 @@ class Run:
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up."""
         parts = min(threads, self.games)
-        with _deadline(self.config.seconds, self.scratch.stop), _pool(parts) as pool:
-            self._each(pool, self.kernels.begin_games, self.options, states)
+        with _deadline(self.config.seconds, self.scratch.work["stop"]), _pool(parts) as pool:
             if isinstance(self.evaluator, str):
-                self._run_natively(pool, progress)
+                self._run_natively(states, pool, progress)
             else:
-                self._run_with_evaluator(pool, progress)
+                self._run_with_evaluator(states, pool, progress)
 
     def results(self) -> list[SearchResult]:
         """One result a game."""
         common = (self.game, self.config, self.tree, self.scratch, self.options)
         return [make_result(*common, row) for row in range(self.games)]
 
-    def _run_natively(self, pool: ThreadPoolExecutor | None, progress: Progress | None) -> None:
+    def _run_natively(self, states: NDArray[Any], pool: Pool, progress: Progress | None) -> None:
         rounds = max(1, _FIRST_SIMULATIONS // self.games)
         while not self._is_finished():
             start = time.perf_counter()
-            self._each(pool, self.kernels.simulate_games, self.options, rounds)
+            self._each(pool, self.kernels.simulate_games, self.options, states, rounds)
             self._after_round(progress)
             if time.perf_counter() - start < _PATIENCE:
                 rounds *= 2
 
-    def _run_with_evaluator(self, pool: ThreadPoolExecutor | None, progress: Progress | None) -> None:
+    def _run_with_evaluator(
+        self, states: NDArray[Any], pool: Pool, progress: Progress | None
+    ) -> None:
         assert not isinstance(self.evaluator, str)
         while not self._is_finished():
-            self._each(pool, self.kernels.select_games, self.options)
+            self._each(pool, self.kernels.select_games, self.options, states)
             counts = self.scratch.work["num_leaves"]
             total = int(counts.sum())
             if total:
@@ -126,7 +130,7 @@ class Run:
                 self._each(pool, self.kernels.finish_games, self.options, logits, values, rows)
             self._after_round(progress)
 
-    def _each(self, pool: ThreadPoolExecutor | None, kernel: Any, *arguments: Any) -> None:
+    def _each(self, pool: Pool, kernel: Any, *arguments: Any) -> None:
         """Runs a kernel over all games, a share of them in each thread of the pool."""
         arguments = (self.tree, self.scratch, *arguments)
         if pool is None:
@@ -143,12 +147,13 @@ class Run:
     def _is_finished(self) -> bool:
         """Whether no game has anything left to do."""
         roots, config = self.tree.roots, self.config
-        is_done = roots["is_proven"] | (self.scratch.stop[0] != 0)
+        is_done = roots["is_proven"] | (self.scratch.work["stop"] != 0)
         if config.simulations:
             is_done |= self.scratch.work["simulations"] >= config.simulations
         if config.nodes:
             is_done |= roots["num_nodes"] >= config.nodes
-        is_ready = self.tree.nodes["num_edges"][:, ROOT] > 0  # the root is evaluated in any case
+        # The root is made and evaluated in any case; before that its numbers mean nothing.
+        is_ready = self.scratch.work["has_begun"] & (self.tree.nodes["num_edges"][:, ROOT] > 0)
         return bool((is_done & is_ready).all())
 
     def _after_round(self, progress: Progress | None) -> None:
@@ -158,7 +163,7 @@ class Run:
 
 
 @contextmanager
-def _pool(threads: int) -> Iterator[ThreadPoolExecutor | None]:
+def _pool(threads: int) -> Iterator[Pool]:
     if threads < 2:
         yield None
     else:
@@ -167,12 +172,12 @@ def _pool(threads: int) -> Iterator[ThreadPoolExecutor | None]:
 
 
 @contextmanager
-def _deadline(seconds: float, flag: NDArray[np.int32]) -> Iterator[None]:
-    """Sets the flag after so many seconds, while compiled code runs."""
+def _deadline(seconds: float, flags: NDArray[np.int32]) -> Iterator[None]:
+    """Sets the flags after so many seconds, while compiled code runs."""
     if seconds <= 0:
         yield
         return
-    timer = threading.Timer(seconds, flag.fill, (1,))
+    timer = threading.Timer(seconds, flags.fill, (1,))
     timer.daemon = True
     timer.start()
     try:

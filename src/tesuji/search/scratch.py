@@ -22,19 +22,13 @@ TREE_FULL = 1
 
 
 class Scratch(NamedTuple):
-    """Working memory. B games, K leaves a round, P players, A actions, L the longest game."""
+    """Working memory. B games, K leaves a round, L the longest game, T simulations to trace."""
 
     work: NDArray[Any]  # [B] see work_dtype
     streams: NDArray[np.uint64]  # [B] random numbers
-    stop: NDArray[np.int32]  # [1] not 0: end the search; another thread may set it
     leaves: NDArray[np.int64]  # [B, K] nodes selected in this round
-    leaf_values: NDArray[np.float64]  # [B, K, P]
-    rollout_states: NDArray[Any]  # [B] the game's own records
-    trail: NDArray[np.int32]  # [B, L] AMAF: player · A + action of each move in a simulation
-    trail_before: NDArray[np.int32]  # [B, L] the latest earlier place with the same move, or −1
-    last_place: NDArray[np.int32]  # [B, P · A] −1 between uses
-    halving: NDArray[np.int64]  # [m + 1, simulations] Gumbel: r(t) for each number of moves
-    trace: NDArray[Any]  # [B, simulations] see trace_dtype; empty unless wanted
+    trail: NDArray[Any]  # [B, L] see trail_dtype; empty without AMAF
+    trace: NDArray[Any]  # [B, T] see trace_dtype; empty unless wanted
 
 
 @functools.lru_cache(maxsize=64)
@@ -43,10 +37,12 @@ def work_dtype(game: Game) -> np.dtype[Any]:
     edges = edges_per_node(game)
     return record_dtype(
         simulations=np.int64,  # done so far
+        num_leaves=np.int64,  # selected in this round
         fallbacks=np.int64,  # nodes whose legal moves got no prior at all
         faults=np.int32,
         notes=np.int32,
-        num_leaves=np.int64,  # selected in this round
+        has_begun=np.bool_,
+        stop=np.int32,  # not 0: end the search; another thread may set it
         values=(np.float64, game.num_players),  # one result
         rollout_sum=(np.float64, game.num_players),
         probabilities=(np.float64, edges),  # of chance's outcomes in one position
@@ -54,12 +50,21 @@ def work_dtype(game: Game) -> np.dtype[Any]:
         gumbel=(np.float64, edges),  # g of each root edge
         base_visits=(np.int32, edges),  # visits of each root edge when the search began
         actions=(np.int32, edges),  # legal actions or outcomes of one position
+        last_place=(np.int32, game.num_players * game.num_actions),  # AMAF: −1 between uses
+    )
+
+
+def trail_dtype() -> np.dtype[Any]:
+    """One move of a simulation, for AMAF."""
+    return record_dtype(
+        code=np.int32,  # player · A + action
+        before=np.int32,  # the latest earlier place of the same move, or −1
     )
 
 
 @functools.lru_cache(maxsize=64)
 def trace_dtype(game: Game) -> np.dtype[Any]:
-    """One simulation."""
+    """One simulation, for drawing."""
     return record_dtype(
         values=(np.float64, game.num_players),
         leaf=np.int32,  # node, or −1 for one that a full tree did not keep
@@ -73,43 +78,14 @@ EXPANDED, FINISHED, PROVEN, NOT_KEPT = range(4)
 
 def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scratch:
     """Working memory for one search."""
-    has_amaf = config.amaf != "off"
-    codes = game.num_players * game.num_actions if has_amaf else 0
-    moves = game.max_turns + 1 if has_amaf else 0
-    scheduled = config.simulations if config.selection == "gumbel" else 0
+    moves = game.max_turns + 1 if config.amaf != "off" else 0
     traced = config.simulations if config.trace else 0
+    work = np.zeros(games, work_dtype(game))
+    work["last_place"] = -1
     return Scratch(
-        work=np.zeros(games, work_dtype(game)),
+        work=work,
         streams=make_streams(seed, games),
-        stop=np.zeros(1, np.int32),
         leaves=np.zeros((games, config.leaves), np.int64),
-        leaf_values=np.zeros((games, config.leaves, game.num_players)),
-        rollout_states=np.zeros(games, game.dtype),
-        trail=np.zeros((games, moves), np.int32),
-        trail_before=np.zeros((games, moves), np.int32),
-        last_place=np.full((games, codes), -1, np.int32),
-        halving=halving_table(config.gumbel_actions, scheduled),
+        trail=np.zeros((games, moves), trail_dtype()),
         trace=np.zeros((games, traced), trace_dtype(game)),
     )
-
-
-def halving_table(actions: int, simulations: int) -> NDArray[np.int64]:
-    """Sequential halving's required visits: row m, column t, for m moves at the start."""
-    table = np.zeros((actions + 1, simulations), np.int64)
-    for moves in range(1, actions + 1):
-        table[moves] = _required_visits(moves, simulations)
-    return table
-
-
-def _required_visits(moves: int, simulations: int) -> list[int]:
-    if moves == 1:
-        return list(range(simulations))
-    rounds = (moves - 1).bit_length()  # ⌈log₂ m⌉
-    required: list[int] = []
-    visits, left = 0, moves
-    while len(required) < simulations:
-        for _ in range(max(1, simulations // (rounds * left))):
-            required += [visits] * left
-            visits += 1
-        left = max(2, left // 2)
-    return required[:simulations]

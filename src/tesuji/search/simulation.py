@@ -10,7 +10,7 @@ from typing import Any
 from tesuji.compiling import kernel_function
 from tesuji.games.rules import observe
 from tesuji.search.amaf import lay_trail, learn_from_trail
-from tesuji.search.backup import backup, set_own_value
+from tesuji.search.backup import backup
 from tesuji.search.expansion import (
     expand,
     grow,
@@ -32,7 +32,12 @@ TAKEN_BACK = -1
 
 @kernel_function
 def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
-    """Makes a root of `state`, which then waits for its evaluation, or prepares the one reused."""
+    """Once a search: makes a root of `state`, which then waits for its evaluation, or prepares the
+    one that is reused.
+    """
+    if scratch.work[b].has_begun:
+        return
+    scratch.work[b].has_begun = True
     root = tree.roots[b]
     if root.num_nodes == 0:
         root.num_nodes = 1
@@ -48,13 +53,11 @@ def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
 
 @kernel_function
 def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
-    """One round with the uniform or the rollout evaluator."""
+    """One round with the uniform evaluator, whose value is 0, or with rollouts."""
     select_leaves(tree, scratch, options, b)
     for k in range(scratch.work[b].num_leaves):
         stop_waiting(tree, b, scratch.leaves[b, k])
-        for player in range(scratch.leaf_values.shape[2]):
-            scratch.leaf_values[b, k, player] = 0.0
-        finish_leaf(tree, scratch, options, b, k)
+        finish_leaf(tree, scratch, options, b, scratch.leaves[b, k])
     scratch.work[b].num_leaves = 0
 
 
@@ -85,7 +88,7 @@ def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
         (options.simulations > 0 and started >= options.simulations)
         or (options.nodes > 0 and tree.roots[b].num_nodes >= options.nodes)
         or tree.roots[b].is_proven
-        or scratch.stop[0] != 0
+        or scratch.work[b].stop != 0
         or scratch.work[b].faults != 0
     )
 
@@ -135,23 +138,22 @@ def take_back(tree: Any, b: Any, node: Any) -> None:
 @kernel_function
 def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
     """Backs up a finished or proven position."""
-    k = scratch.work[b].num_leaves  # the first free row; `select_leaves` keeps it below `leaves`
     edge, mover = tree.nodes[b, leaf].parent_edge, tree.nodes[b, tree.nodes[b, leaf].parent].mover
+    values = scratch.work[b].values
     is_exact = is_proven(tree, options, b, edge)
-    for player in range(scratch.leaf_values.shape[2]):
+    for player in range(values.shape[0]):
         if is_exact:
             exact = float(tree.extras[b, edge].exact)
-            scratch.leaf_values[b, k, player] = exact if player == mover else -exact
+            values[player] = exact if player == mover else -exact
         else:
-            scratch.leaf_values[b, k, player] = float(tree.states[b, leaf].returns[player])
-        scratch.work[b].values[player] = scratch.leaf_values[b, k, player]
+            values[player] = float(tree.states[b, leaf].returns[player])
     if options.amaf != AMAF_OFF:
         depth = lay_trail(tree, scratch, b, leaf)
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
-    backup(tree, options, b, leaf, scratch.leaf_values, k)
+    backup(tree, options, b, leaf, values)
     if options.proven_values and not is_exact:
         prove(tree, b, leaf)
-    count_simulation(tree, scratch, b, k, leaf, PROVEN if is_exact else FINISHED)
+    count_simulation(tree, scratch, b, leaf, values, PROVEN if is_exact else FINISHED)
 
 
 @kernel_function
@@ -162,12 +164,12 @@ def finish_leaves(
     for k in range(scratch.work[b].num_leaves):
         leaf = scratch.leaves[b, k]
         stop_waiting(tree, b, leaf)
-        take_values(tree, scratch, b, k, values, row + k)
-        if is_kept(tree, scratch, b, k):
+        take_values(tree, scratch, b, leaf, values, row + k)
+        if is_kept(tree, b, leaf):
             set_priors(tree, scratch, b, leaf, logits, row + k)
             if options.widening > 0.0:
                 sort_edges(tree, b, leaf)
-        finish_leaf(tree, scratch, options, b, k)
+        finish_leaf(tree, scratch, options, b, leaf)
     scratch.work[b].num_leaves = 0
 
 
@@ -178,58 +180,55 @@ def stop_waiting(tree: Any, b: Any, leaf: Any) -> None:
 
 
 @kernel_function
-def take_values(tree: Any, scratch: Any, b: Any, k: Any, values: Any, row: Any) -> None:
-    """Leaf k's value per player; a single number is the mover's, and its negative the other's."""
-    mover = tree.nodes[b, scratch.leaves[b, k]].mover
-    is_for_mover = values.shape[1] < scratch.leaf_values.shape[2]
-    for player in range(scratch.leaf_values.shape[2]):
+def take_values(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, row: Any) -> None:
+    """The leaf's value per player; a single number is the mover's, its negative the other's."""
+    node = tree.nodes[b, leaf]
+    is_for_mover = values.shape[1] < node.value_sum.shape[0]
+    for player in range(node.value_sum.shape[0]):
         value = float(values[row, 0 if is_for_mover else player])
         if math.isnan(value):
             scratch.work[b].faults |= NOT_A_NUMBER
-        if is_for_mover and player != mover:
-            value = -value
-        scratch.leaf_values[b, k, player] = value
+        node.value_sum[player] = -value if is_for_mover and player != node.mover else value
 
 
 @kernel_function
-def is_kept(tree: Any, scratch: Any, b: Any, k: Any) -> Any:
-    """Whether leaf k found a place in the tree."""
-    return scratch.leaves[b, k] < tree.roots[b].num_nodes
+def is_kept(tree: Any, b: Any, leaf: Any) -> Any:
+    """Whether the leaf found a place in the tree."""
+    return leaf < tree.roots[b].num_nodes
 
 
 @kernel_function
-def finish_leaf(tree: Any, scratch: Any, options: Any, b: Any, k: Any) -> None:
-    """Backs up leaf k, with rollouts where they count; the root's own evaluation only prepares it."""
-    leaf = scratch.leaves[b, k]
+def finish_leaf(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
+    """Backs up a leaf, with rollouts where they count; the root's own value only prepares it."""
+    node = tree.nodes[b, leaf]
     if options.rollout_weight > 0.0:
-        add_rollouts(tree, scratch, options, b, k)
+        add_rollouts(tree, scratch, options, b, leaf)
     elif options.amaf != AMAF_OFF:
-        for player in range(scratch.leaf_values.shape[2]):
-            scratch.work[b].values[player] = scratch.leaf_values[b, k, player]
+        for player in range(node.value_sum.shape[0]):
+            scratch.work[b].values[player] = node.value_sum[player]
         depth = lay_trail(tree, scratch, b, leaf)
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
-    if is_kept(tree, scratch, b, k):
-        set_own_value(tree, b, leaf, scratch.leaf_values, k)
+    node.own_value = node.value_sum[node.mover]
+    node.square_sum = node.own_value * node.own_value
     if leaf == ROOT:
         prepare_root(tree, scratch, options, b)
     else:
-        backup(tree, options, b, leaf, scratch.leaf_values, k)
-        count_simulation(
-            tree, scratch, b, k, leaf, EXPANDED if is_kept(tree, scratch, b, k) else NOT_KEPT
-        )
+        backup(tree, options, b, leaf, node.value_sum)
+        kind = EXPANDED if is_kept(tree, b, leaf) else NOT_KEPT
+        count_simulation(tree, scratch, b, leaf, node.value_sum, kind)
 
 
 @kernel_function
-def count_simulation(tree: Any, scratch: Any, b: Any, k: Any, leaf: Any, kind: Any) -> None:
+def count_simulation(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, kind: Any) -> None:
     """Counts a finished simulation, and records it where a trace is wanted."""
     simulation = scratch.work[b].simulations
     if simulation < scratch.trace.shape[1]:
         step = scratch.trace[b, simulation]
-        step.leaf = leaf if leaf < tree.roots[b].num_nodes else -1
+        step.leaf = leaf if is_kept(tree, b, leaf) else -1
         step.edge = tree.nodes[b, leaf].parent_edge
         step.kind = kind
-        for player in range(step.values.shape[0]):
-            step.values[player] = scratch.leaf_values[b, k, player]
+        for player in range(values.shape[0]):
+            step.values[player] = values[player]
     scratch.work[b].simulations = simulation + 1
 
 

@@ -24,14 +24,15 @@ WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no pla
 class Tree(NamedTuple):
     """What a search knows. B games, N nodes and E edges a game, P players, A actions.
 
-    Beyond the N places for nodes there are `leaves` more, for leaves that a full tree cannot keep.
+    Beyond the N places for nodes there are `leaves` more, for leaves that a full tree cannot keep,
+    and one for rollouts.
     """
 
-    nodes: NDArray[Any]  # [B, N + leaves] see node_dtype
-    states: NDArray[Any]  # [B, N + leaves] the game's own records
+    nodes: NDArray[Any]  # [B, N + leaves + 1] see node_dtype
+    states: NDArray[Any]  # [B, N + leaves + 1] the game's own records
     edges: NDArray[Any]  # [B, E] see edge_dtype
     extras: NDArray[Any]  # [B, E] more of an edge, see extra_dtype; empty unless an option needs it
-    amaf: NDArray[Any]  # [B, N + leaves, P * A] see amaf_dtype; empty without AMAF
+    amaf: NDArray[Any]  # [B, N + leaves + 1, P * A] see amaf_dtype; empty without AMAF
     roots: NDArray[Any]  # [B] see root_dtype
 
 
@@ -46,7 +47,7 @@ def node_dtype(game: Game) -> np.dtype[Any]:
         mover=np.int32,  # who plays here; a copy from the state, which descents then need not touch
         own_value=np.float64,  # own evaluation for the mover
         square_sum=np.float64,  # of the mover's results, own evaluation included
-        value_sum=(np.float64, game.num_players),  # own evaluation and all results below
+        value_sum=(np.float64, game.num_players),  # own evaluation, then all results below too
     )
 
 
@@ -125,7 +126,7 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
 
 def make_tree(game: Game, config: SearchConfig, games: int, size: TreeSize) -> Tree:
     """An empty tree of that size; memory is taken from the system only as it grows."""
-    length = {"node": (size.nodes + config.leaves,), "edge": (size.edges,), "game": ()}
+    length = {"node": (size.nodes + _places_beyond(config),), "edge": (size.edges,), "game": ()}
     arrays = {}
     for name, column in _columns(game, config).items():
         shape = (games, *length[column.per], *column.tail)
@@ -189,4 +190,13 @@ def _bytes_each(game: Game, config: SearchConfig) -> tuple[int, int, int]:
     for column in _columns(game, config).values():
         if column.is_used:
             total[column.per] += column.dtype.itemsize * math.prod(column.tail)
-    return total["node"], total["edge"], total["game"] + config.leaves * total["node"]
+    return total["node"], total["edge"], total["game"] + _places_beyond(config) * total["node"]
+
+
+def _places_beyond(config: SearchConfig) -> int:
+    return config.leaves + 1
+
+
+def node_places(tree: Tree, config: SearchConfig) -> int:
+    """N: the nodes that the tree can keep."""
+    return tree.nodes.shape[1] - _places_beyond(config)

@@ -52,18 +52,21 @@ def play_moves(game: Game, text: str, seed: int) -> tuple[Any, list[str]]:
     """
     state, played, chance = game.new_state(), [], random.Random(seed)
     words = split_moves(game, text)
-    while words or (state.to_play == CHANCE and not state.is_over):
-        action = None
-        if state.to_play == CHANCE:
-            action = _named_outcome(game, state, words[0] if words else "")
-        if state.to_play == CHANCE and action is None and not state.is_over:
-            action = draw_outcome(game, state, chance)
+    while words or waits_for_chance(state):
+        if not waits_for_chance(state):
+            action = parse_move(game, words.pop(0))
+        elif (named := _named_outcome(game, state, words)) is not None:
+            action = named
         else:
-            word = words.pop(0)
-            action = parse_move(game, word) if action is None else action
+            action = draw_outcome(game, state, chance)
         played.append(move_name(game, state, action))
         game.apply(state, action)
     return state, played
+
+
+def waits_for_chance(state: Any) -> bool:
+    """Whether chance decides what happens next."""
+    return bool(state.to_play == CHANCE and not state.is_over)
 
 
 def split_moves(game: Game, text: str) -> list[str]:
@@ -102,9 +105,13 @@ def move_name(game: Game, state: Any, action: int) -> str:
     return (game.outcome_name if state.to_play == CHANCE else game.action_name)(action)
 
 
-def _named_outcome(game: Game, state: Any, word: str) -> int | None:
-    outcomes = (outcome for outcome, _ in game.chances(state))
-    return next((outcome for outcome in outcomes if game.outcome_name(outcome) == word), None)
+def _named_outcome(game: Game, state: Any, words: list[str]) -> int | None:
+    """The outcome that the first word names, if it does; the word is then taken."""
+    for outcome, _ in game.chances(state):
+        if words and game.outcome_name(outcome) == words[0]:
+            del words[0]
+            return outcome
+    return None
 
 
 def _parse_setting(text: str) -> tuple[str, Any]:

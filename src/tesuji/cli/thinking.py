@@ -28,7 +28,7 @@ class Thought(NamedTuple):
 def think(searcher: Searcher, state: Any, seed: int) -> Thought:
     """Searches `state`; compiling comes first and is not counted in the seconds."""
     with stopping_at_interrupt() as stop, _progress(searcher) as progress:
-        _compile(searcher, seed)
+        _compile(searcher, state)
         progress(0, 0)
         start = time.perf_counter()
         result = searcher.search(state, seed, progress=progress, stop=stop)
@@ -51,15 +51,10 @@ def stopping_at_interrupt() -> Iterator[StopFlag]:
         signal.signal(signal.SIGINT, before)
 
 
-def _compile(searcher: Searcher, seed: int) -> None:
+def _compile(searcher: Searcher, state: Any) -> None:
     """Compiles what the search needs, by a search of one simulation that nobody sees."""
     config = dataclasses.replace(searcher.config, simulations=1, nodes=0, seconds=0.0)
-    game = searcher.game
-    state = game.new_state()
-    while game.chances(state) and not state.is_over and state.to_play < 0:
-        game.apply(state, game.chances(state)[0][0])
-    if not state.is_over:
-        Searcher(game, searcher.evaluator, config, threads=1).search(state, seed)
+    Searcher(searcher.game, searcher.evaluator, config, threads=1).search(state)
 
 
 @contextmanager

@@ -82,12 +82,11 @@ def unforced_visits(root: Node, edge: Edge, config: SearchConfig) -> int:
     best = max(root.edges, key=lambda edge: edge.visits)
     if edge is best or edge.visits == 0:
         return edge.visits
-    limit = best.q + explore_puct(root, best, config)
+    bar = best.q + explore_puct(root, best, best.visits, config)
     most = math.sqrt(config.forced_playouts * edge.prior * root.visits)
     visits = edge.visits
     while visits > 0 and edge.visits - (visits - 1) <= most:
-        explore = explore_puct(root, edge, config) * (1 + edge.visits) / visits
-        if edge.q + explore >= limit:
+        if edge.q + explore_puct(root, edge, visits - 1, config) >= bar:
             break
         visits -= 1
     return 0 if visits == 1 else visits

@@ -70,13 +70,13 @@ class ReferenceSearcher:
         self.game, self.evaluator, self.config = game, evaluator, resolve(config, evaluator)
         self.max_nodes, self.max_edges = max_nodes, max_edges
         self.root: Node | None = None
+        self.num_nodes = self.num_edges = 0
 
     def search(self, state: Any, seed: int = 0, game_index: int = 0) -> ReferenceResult:
         """The whole search."""
         self.streams = random.make_streams(seed, 1, game_index)
         self.simulations = 0
         if self.root is None:
-            self.num_nodes = self.num_edges = 0
             self.root = self.new_node(self.game.copy(state))
             self.root.is_root = True
             self.evaluate(Leaf([], self.root))
@@ -89,9 +89,9 @@ class ReferenceSearcher:
     def advance(self, action: int) -> None:
         """Moves the root along an edge, and forgets the rest of the tree."""
         self.root = next((e.child for e in self.root.edges if e.action == action), None)
+        self.num_nodes, self.num_edges = self.root.size() if self.root else (0, 0)
         if self.root is not None:
             self.root.is_root = True
-            self.num_nodes, self.num_edges = self.root.size()
 
     def is_finished(self, waiting: int) -> bool:
         """Whether a budget is used up, `waiting` leaves counted as simulations, or all is known."""

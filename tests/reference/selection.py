@@ -73,14 +73,12 @@ def is_left_out(node: Node, edge: Edge, config: SearchConfig) -> bool:
 
 
 def score_of(node: Node, edge: Edge, amaf_node: Node, config: SearchConfig) -> float:
-    """Q + U; 10⁹ for a forced playout, 10⁹ + U where Q is infinite."""
-    if is_forced(node, edge, config):
-        return INFINITE
+    """Q + U; 10⁹ + U for a forced playout and where Q is infinite."""
     q = q_of(node, edge, config)
-    if config.selection == "uct" and (q == math.inf or edge.tried == 0):
+    if config.selection == "uct" and edge.tried == 0:
         return INFINITE
-    explore = EXPLORE[config.selection](node, edge, config)
-    if q == math.inf:
+    explore = EXPLORE[config.selection](node, edge, edge.tried, config)
+    if q == math.inf or is_forced(node, edge, config):
         return INFINITE + explore
     return mix_amaf(q, node, edge, amaf_node, config) + explore
 
@@ -88,7 +86,7 @@ def score_of(node: Node, edge: Edge, amaf_node: Node, config: SearchConfig) -> f
 def is_forced(node: Node, edge: Edge, config: SearchConfig) -> bool:
     """Whether a root move that was tried has too few visits for its prior."""
     needed = math.sqrt(config.forced_playouts * edge.prior * node.tried_sum)
-    return node.is_root and edge.visits > 0 and edge.tried < needed
+    return node.is_root and edge.visits > 0 and edge.proven is None and edge.tried < needed
 
 
 def q_of(node: Node, edge: Edge, config: SearchConfig) -> float:
@@ -119,22 +117,22 @@ def mix_amaf(q: float, node: Node, edge: Edge, amaf_node: Node, config: SearchCo
     return (1 - beta) * q + beta * (amaf_sum / amaf_visits)
 
 
-def explore_uct(node: Node, edge: Edge, config: SearchConfig) -> float:
+def explore_uct(node: Node, edge: Edge, n: int, config: SearchConfig) -> float:
     """c √(ln N / n)."""
-    return config.c_uct * math.sqrt(math.log(max(1, node.tried_node)) / edge.tried)
+    return c_of(node, config) * math.sqrt(math.log(max(1, node.tried_node)) / n)
 
 
-def explore_puct(node: Node, edge: Edge, config: SearchConfig) -> float:
+def explore_puct(node: Node, edge: Edge, n: int, config: SearchConfig) -> float:
     """c P T^exponent / (1 + n)."""
     term, exponent = visit_term(node, config), config.visit_exponent
     power = math.sqrt(term) if exponent == 0.5 else term**exponent
-    return c_of(node, config) * edge.prior * power / (1 + edge.tried)
+    return c_of(node, config) * edge.prior * power / (1 + n)
 
 
-def explore_puct_log(node: Node, edge: Edge, config: SearchConfig) -> float:
+def explore_puct_log(node: Node, edge: Edge, n: int, config: SearchConfig) -> float:
     """c P √(ln(1 + N + base) / (1 + n))."""
     logarithm = math.log(1 + node.tried_node + config.c_puct_base)
-    return c_of(node, config) * edge.prior * math.sqrt(logarithm / (1 + edge.tried))
+    return c_of(node, config) * edge.prior * math.sqrt(logarithm / (1 + n))
 
 
 EXPLORE = {"uct": explore_uct, "puct": explore_puct, "puct-log": explore_puct_log}
@@ -152,7 +150,7 @@ def visit_term(node: Node, config: SearchConfig) -> int:
 
 def c_of(node: Node, config: SearchConfig) -> float:
     """c, as it grows with visits and follows the spread of values."""
-    c, base = config.c_puct, config.c_puct_base
+    c, base = config.c_uct if config.selection == "uct" else config.c_puct, config.c_puct_base
     if base and config.selection == "puct":
         c = c + math.log((node.tried_node + base + 1) / base)
     if config.c_puct_spread:

@@ -1,0 +1,149 @@
+"""When a search ends, what it may use, and that nothing else changes its result."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from tesuji import SearchConfig, Searcher, make_game, search
+from tesuji.search.runner import StopFlag
+
+GAME = make_game("connect-four")
+START = GAME.new_state()
+
+
+def network(planes):
+    flat = planes.reshape(len(planes), -1)
+    weights = np.sin(np.arange(flat.shape[1] * 8)).reshape(flat.shape[1], 8)
+    outputs = flat @ weights
+    return outputs[:, :7], np.tanh(outputs[:, 7])
+
+
+def positions(count):
+    generator = np.random.default_rng(0)
+    states = []
+    for _ in range(count):
+        state = GAME.new_state()
+        for _ in range(generator.integers(0, 8)):
+            GAME.apply(state, generator.choice(GAME.legal(state)))
+        if not state.is_over:
+            states.append(state)
+    return states
+
+
+@pytest.mark.parametrize("evaluator", ["rollout", "uniform", network])
+def test_result_does_not_depend_on_threads(evaluator):
+    states, config = positions(13), SearchConfig(simulations=150, noise_weight=0.25)
+    one, two, many = (
+        search(GAME, states, evaluator, config, seed=5, threads=threads) for threads in (1, 2, 7)
+    )
+    for a, b, c in zip(one, two, many, strict=True):
+        assert (a.visits == b.visits).all()
+        assert (a.visits == c.visits).all()
+        assert a.value == b.value == c.value
+
+
+def test_games_of_a_batch_do_not_affect_each_other():
+    states, config = positions(6), SearchConfig(simulations=200)
+    alone = search(GAME, states[:3], "rollout", config, seed=5)
+    among_others = search(GAME, [*states[:3], *states[:1:-1]], "rollout", config, seed=5)
+    for a, b in zip(alone, among_others, strict=False):
+        assert (a.visits == b.visits).all()
+
+
+def test_same_seed_gives_the_same_result_and_another_one_another():
+    config = SearchConfig(simulations=300)
+    first, again, other = (search(GAME, START, "rollout", config, seed=s) for s in (1, 1, 2))
+    assert (first.visits == again.visits).all()
+    assert (first.visits != other.visits).any()
+
+
+@pytest.mark.parametrize("evaluator", ["rollout", network])
+def test_number_of_simulations_is_exact(evaluator):
+    for simulations in (1, 7, 1000):
+        config = SearchConfig(simulations=simulations, leaves=4)
+        result = search(GAME, START, evaluator, config)
+        assert result.simulations == result.visits.sum() == simulations
+
+
+def test_search_ends_at_a_number_of_nodes():
+    result = search(GAME, START, "rollout", SearchConfig(simulations=0, nodes=500))
+    assert len(result.tree) == 500
+
+
+@pytest.mark.parametrize("evaluator", ["rollout", network])
+def test_seconds_end_the_search_inside_the_native_loop(evaluator):
+    search(GAME, START, evaluator, SearchConfig(simulations=10))  # compiled beforehand
+    start = time.perf_counter()
+    result = search(GAME, START, evaluator, SearchConfig(simulations=0, seconds=0.2))
+    assert result.simulations > 0
+    assert time.perf_counter() - start < 5  # and not when the memory is full
+
+
+def test_another_thread_can_stop_a_search():
+    stop = StopFlag()
+    threading.Timer(0.1, stop.set).start()
+    config = SearchConfig(simulations=2_000_000_000, max_bytes=1 << 28)
+    result = search(GAME, START, "rollout", config, stop=stop)
+    assert stop.is_set()
+    assert 0 < result.simulations < 2_000_000_000
+    assert result.visits.sum() == result.simulations
+
+
+def test_search_that_is_stopped_before_it_begins_still_evaluates_the_root():
+    stop = StopFlag()
+    stop.set()
+    result = search(GAME, START, network, SearchConfig(), stop=stop)
+    assert result.simulations == 0
+    assert result.prior.sum() == pytest.approx(1)
+    assert result.best_action == result.prior.argmax()
+
+
+def test_progress_is_reported_up_to_the_end():
+    seen = []
+    config = SearchConfig(simulations=20_000)
+    search(GAME, [START, START], "rollout", config, progress=lambda *now: seen.append(now))
+    assert seen == sorted(seen)
+    assert seen[-1] == (40_000, 40_000)
+
+
+def test_memory_is_stated_beforehand_and_kept_to():
+    config = SearchConfig(simulations=50_000, max_bytes=2_000_000)
+    searcher = Searcher(GAME, "uniform", config)
+    stated = searcher.max_bytes()
+    assert stated <= 2_000_000
+    result = searcher.search(START)
+    taken = sum(array.nbytes for array in result.tree.arrays)
+    assert taken == stated
+    assert result.is_tree_full
+    assert result.simulations == result.visits.sum() == 50_000
+    assert not search(GAME, START, "uniform", SearchConfig(simulations=100)).is_tree_full
+
+
+def test_tree_of_100_000_simulations_takes_less_than_30_megabytes():
+    result = search(GAME, START, "uniform", SearchConfig(simulations=100_000))
+    assert result.tree.used_bytes < 30_000_000
+    assert Searcher(GAME, "uniform", result.config).max_bytes() < 30_000_000
+
+
+def test_kept_tree_grows_when_it_must():
+    searcher = Searcher(GAME, "rollout", SearchConfig(simulations=300))
+    state = GAME.new_state()
+    for _ in range(6):
+        result = searcher.search(state)
+        assert not result.is_tree_full
+        searcher.advance(result.best_action)
+        GAME.apply(state, result.best_action)
+
+
+def test_searcher_starts_anew_for_another_position():
+    searcher = Searcher(GAME, "rollout", SearchConfig(simulations=100))
+    searcher.search(START)
+    other = GAME.new_state()
+    GAME.apply(other, 3)
+    assert searcher.search(other).visits.sum() == 100  # nothing kept: advance was not called
+
+
+def test_trace_is_empty_unless_wanted():
+    assert search(GAME, START, "uniform", SearchConfig(simulations=10)).trace == []

@@ -8,7 +8,8 @@ from tesuji import CHANCE, Game, SearchConfig, Searcher, make_game
 from tesuji.cli.errors import BadInput, refusing
 from tesuji.search.config import parse_option
 
-_BUDGETS = ("simulations", "nodes", "seconds")
+# Visits are counted in 32 bits, and a clock that is set to centuries overflows.
+_BUDGETS = {"simulations": 2_000_000_000, "nodes": 2_000_000_000, "seconds": 1_000_000_000}
 
 
 class Wishes(NamedTuple):
@@ -42,6 +43,9 @@ def make_config(wishes: Wishes, default_budget: dict[str, Any]) -> SearchConfig:
             options[name] = value
     if options.keys().isdisjoint(_BUDGETS):
         options |= default_budget
+    for name, most in _BUDGETS.items():
+        if options.get(name, 0) > most:
+            raise BadInput(f"{name} is {options[name]}; it can be {most:,} at most")
     return SearchConfig(**{"simulations": 0, **options})
 
 

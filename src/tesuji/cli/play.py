@@ -16,7 +16,8 @@ def play(
     ] = "first",
     simulations: Annotated[int | None, typer.Option(help="Simulations a move.")] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Seconds a move (1 if no budget is given).")
+        float | None,
+        typer.Option(help="Seconds a move (1 if no budget is given)."),
     ] = None,
     evaluator: Annotated[
         str, typer.Option(help="rollout: UCT with random playouts. uniform: PUCT, value 0.")

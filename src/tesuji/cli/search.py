@@ -21,7 +21,8 @@ def search(
         str, typer.Option(help='Moves to play first, as "4 4 3" or "left 2, up 1".')
     ] = "",
     simulations: Annotated[
-        int | None, typer.Option(help="How many to run (10,000 if no budget is given).")
+        int | None,
+        typer.Option(help="How many to run (10,000 if no budget is given)."),
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="How long to search.")] = None,
     evaluator: Annotated[

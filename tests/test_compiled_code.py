@@ -8,8 +8,8 @@ from tesuji.search import cpu
 def test_entry_points_define_no_function_that_another_game_could_share():
     """Inner functions must be inlined away.
 
-    Their symbols carry numbers of types that differ between processes; were they still in two cached
-    entry points, the loader could give one game the other's code.
+    Their symbols carry numbers of types that differ between processes; were they still in two
+    cached entry points, the loader could give one game the other's code.
     """
     game = make_game("tic-tac-toe(size=2)")
     search(game, game.new_state(), "rollout", SearchConfig(simulations=5))

@@ -38,13 +38,13 @@ def kernel_function(function: Callable[..., Any]) -> Callable[..., Any]:
 
     It must not make new arrays: without reference counts the search runs 3 times as fast.
     """
-    compiled_as(function, {**INNER, "_nrt": False})(lambda *_: function)
+    compiled_as(function, {**INNER, "_nrt": False})(lambda *_, **__: function)
     return function
 
 
 def rule_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like `kernel_function`, for other people's code: it may make arrays, and is then slower."""
-    compiled_as(function)(lambda *_: function)
+    compiled_as(function)(lambda *_, **__: function)
     return function
 
 
@@ -77,7 +77,7 @@ class Kernel:
             return compiled(*arguments)
         except OSError as error:  # the cache folder went away or filled up after we started
             _warn_of_cache(str(error))
-            self._compiled[tag] = njit(nogil=True, _nrt=False)(self.function)
+            self._compiled[tag] = njit(nogil=True)(self.function)
             return self._compiled[tag](*arguments)
 
     def compiled(self, tag: str) -> Callable[..., Any]:
@@ -93,10 +93,10 @@ class Kernel:
         # compile different games at the same time never write the same file.
         copy.__qualname__ = f"{self.function.__qualname__}-{tag}"
         try:
-            compiled: Any = njit(cache=True, nogil=True, _nrt=False)(copy)
+            compiled: Any = njit(cache=True, nogil=True)(copy)
         except (RuntimeError, OSError) as error:
             _warn_of_cache(str(error))
-            compiled = njit(nogil=True, _nrt=False)(copy)
+            compiled = njit(nogil=True)(copy)
         else:
             _check_cache_folder(compiled)
         return compiled  # type: ignore[no-any-return]

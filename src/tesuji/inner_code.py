@@ -1,7 +1,7 @@
 """Compiling functions that only other compiled code calls, without the cost of calling them alone.
 
-Numba compiles every function as if Python would call it: it optimises the function together with all
-that it calls, makes wrappers, and generates machine code. Nested ten deep, that is done ten times
+Numba compiles every function as if Python would call it: it optimises it together with all that it
+calls, makes wrappers, and generates machine code. Nested ten deep, that is done ten times
 over: 22 s for the search's hundred short functions, against 8 s here. A function that is only ever
 linked into an entry point needs none of it, for the entry point is optimised as a whole anyway; so
 here compiling stops after lowering. This subclasses Numba's compiler, which is no public interface:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 
-class Record(np.void):
+class Record(np.void):  # type: ignore[misc]
     """An element of a structured array: a reference into it, not a copy."""
 
     def __getattribute__(self, name: str) -> Any:
@@ -15,8 +15,9 @@ class Record(np.void):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Writes a field; a name that is no field is an error."""
-        if name not in self.dtype.fields:
-            raise AttributeError(f"there is no field {name!r}; fields: {', '.join(self.dtype.names)}")
+        names = self.dtype.names or ()
+        if name not in names:
+            raise AttributeError(f"there is no field {name!r}; fields: {', '.join(names)}")
         self[name] = value
 
 

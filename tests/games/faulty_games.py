@@ -306,7 +306,7 @@ class SmallIntegersSeen(TicTacToe):
 
 class UsesADict(TicTacToe):
     def play(self, state, action):
-        names = {0: "x", 1: 2}  # fault
+        names = {0: "x", 1: [2]}  # fault
         if names[0] == "x":
             super().play(state, action)
 

@@ -35,7 +35,8 @@ def _record(recorded, states, choices, legal):
             rules.play(state, action)
             ply += 1
         recorded.lengths[game] = ply
-        recorded.returns[game] = state.returns
+        for player in range(recorded.returns.shape[1]):
+            recorded.returns[game, player] = state.returns[player]
 
 
 def record_games(game: Game, games: int, seed: int) -> Recorded:

@@ -61,7 +61,9 @@ def most_visited(edges: list[Edge]) -> Edge:
 
 
 def lower_bound(edge: Edge, config: SearchConfig) -> float:
-    """Q − deviations · √(variance / n)."""
+    """Q − deviations · √(variance / n); a proven value has no deviation."""
+    if edge.proven is not None:
+        return edge.proven
     n = edge.visits
     variance = (edge.square_sum / n - edge.q * edge.q) * n / (n - 1)
     return edge.q - config.lcb_deviations * math.sqrt(max(0.0, variance) / n)

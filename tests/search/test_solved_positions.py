@@ -136,9 +136,7 @@ def test_visits_converge_to_the_minimax_values(evaluator):
 def test_proofs_equal_the_minimax_values():
     states = list(random_positions(60, seed=2, fewest=2))
     config = SearchConfig(simulations=200_000, proven_values=True)
-    for state, result in zip(
-        states, search(TIC_TAC_TOE, states, "uniform", config), strict=True
-    ):
+    for state, result in zip(states, search(TIC_TAC_TOE, states, "uniform", config), strict=True):
         values = action_values(state)
         assert result.proven
         assert result.simulations < 200_000

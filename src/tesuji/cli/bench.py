@@ -9,7 +9,9 @@ import typer
 if TYPE_CHECKING:
     from tesuji.cli.measuring import Report
 
-app = typer.Typer(help="Measure speed, beside other programs in the same run.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure speed, beside other programs in the same run.", no_args_is_help=True
+)
 
 
 @app.callback()

@@ -99,7 +99,12 @@ def _memory_works(game: Game) -> list[Work]:
         return float(search(game, game.new_state(), "uniform", config).tree.used_bytes)
 
     return [
-        Work("Connect Four, a node with its edges", "bytes", lambda: tree_bytes() / _LARGE, is_rate=False),
+        Work(
+            "Connect Four, a node with its edges",
+            "bytes",
+            lambda: tree_bytes() / _LARGE,
+            is_rate=False,
+        ),
         Work(f"Connect Four, tree of {_LARGE:,}", "bytes", tree_bytes, is_rate=False),
     ]
 

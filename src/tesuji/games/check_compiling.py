@@ -106,7 +106,9 @@ def _add_failed_rule(findings: Findings, error: NumbaError) -> None:
     failed = "a rule"
     for rule, arguments in _argument_types(game).items():
         try:
-            njit(rules.bound_rule(game.tag, rule)).compile(arguments)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NumbaWarning)
+                njit(rules.bound_rule(game.tag, rule)).compile(arguments)
         except NumbaError as own_error:
             failed, error = rule, own_error
             break
@@ -119,7 +121,7 @@ def _add_failed_rule(findings: Findings, error: NumbaError) -> None:
 
 
 def _argument_types(game: Game) -> dict[str, tuple[Any, ...]]:
-    state = typeof(np.zeros(1, game.dtype)).dtype  # type: ignore[no-untyped-call]
+    state = typeof(np.zeros(1, game.dtype)).dtype
     actions, planes = types.int32[::1], types.Array(types.float32, len(game.observation_shape), "C")
     return {
         "reset": (state,),
@@ -146,7 +148,7 @@ def _fault_line(game: Game, text: str) -> tuple[str, str] | None:
 def _reason(text: str) -> str:
     """The sentence of Numba's message that says what is wrong."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    lines = [re.sub(r",? defined at .*", "", line) for line in lines]
+    lines = [re.sub(r",? defined at .*|: %.*", "", line) for line in lines]
     for pattern in _TELLING:
         for line in lines:
             if re.search(pattern, line) and not line.startswith(("During", "Failed")):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tesuji.binding import source_files
+from tesuji.records import Record
 
 CHANCE = -1
 """The player whose turn it is when the dice, the cards or the tiles decide."""
@@ -63,19 +64,8 @@ class Grid(NamedTuple):
     actions: list[list[int]]  # -1: not clickable
 
 
-class State(np.void):  # type: ignore[misc]
+class State(Record):  # type: ignore[misc]
     """A position: a reference into an array of records; its fields are attributes."""
-
-    def __getattribute__(self, name: str) -> Any:
-        """A field where there is one of this name, else NumPy's own attribute."""
-        fields = np.void.__getattribute__(self, "dtype").fields
-        return self[name] if name in fields else np.void.__getattribute__(self, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Writes a field; a name that is no field is an error."""
-        if name not in (self.dtype.fields or ()):
-            raise AttributeError(f"the state has no field {name!r}: add it to fields()")
-        self[name] = value
 
 
 @dataclasses.dataclass(frozen=True)

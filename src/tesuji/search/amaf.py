@@ -1,8 +1,8 @@
 """All moves as first (RAVE, GRAVE): what a move was worth wherever it was played below a node.
 
 Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go", 2011;
-Cazenave, "Generalized rapid action value estimation", 2015. A move is told by player and action: its
-*code* is player · A + action.
+Cazenave, "Generalized rapid action value estimation", 2015. A move is told by player and action:
+its *code* is player · A + action.
 """
 
 from typing import Any
@@ -72,9 +72,7 @@ def add_to_trail(scratch: Any, b: Any, place: Any, player: Any, action: Any) -> 
 
 
 @kernel_function
-def learn_from_trail(
-    tree: Any, scratch: Any, b: Any, leaf: Any, depth: Any, length: Any
-) -> None:
+def learn_from_trail(tree: Any, scratch: Any, b: Any, leaf: Any, depth: Any, length: Any) -> None:
     """Every kept node of the path learns work.values of the moves at and after it, each once."""
     link_repetitions(scratch, b, length)
     values = scratch.work[b].values

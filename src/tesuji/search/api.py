@@ -65,7 +65,8 @@ def search(
         **details: `threads`, `device`, `progress` and `stop`, as in `Searcher`.
     """
     device = {key: details.pop(key) for key in ("threads", "device") if key in details}
-    return Searcher(game, evaluator, config, **device).search(states, seed, **details)
+    searcher = Searcher(game, evaluator, config, **device)
+    return searcher.search(states, seed, **details)  # type: ignore[no-any-return]
 
 
 class Searcher:

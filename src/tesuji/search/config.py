@@ -159,6 +159,15 @@ def _check_types(config: SearchConfig) -> None:
 
 _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
 _POSITIVE = ("c_puct_spread_prior", "max_bytes", "gumbel_c_scale")
+_AT_MOST = {
+    "simulations": 2**62,
+    "nodes": 2**31 - 1,
+    "seconds": 10_000_000.0,  # four months
+    "max_bytes": 2**48,
+    "leaves": 2**20,
+    "rollouts": 2**40,
+    "gumbel_actions": 2**31 - 1,
+}
 _AT_MOST_ONE = ("rollout_weight", "noise_weight", "prior_threshold", "lcb_visits")
 
 
@@ -175,6 +184,8 @@ def _check_ranges(config: SearchConfig) -> None:
             raise ValueError(f"{option} is {value}; it must be more than 0")
         if option in _AT_MOST_ONE and value > 1:
             raise ValueError(f"{option} is {value}; it is a share, from 0 to 1")
+        if option in _AT_MOST and value > _AT_MOST[option]:
+            raise ValueError(f"{option} is {value}; it can be {_AT_MOST[option]:,} at most")
     if not (config.simulations or config.nodes or config.seconds):
         raise ValueError("the search has no budget: set simulations, nodes or seconds above 0")
 

@@ -32,9 +32,7 @@ def simulate_games(
 
 
 @Kernel
-def select_games(
-    tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any
-) -> None:
+def select_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
     """Selects the leaves of one round in each game that is not finished."""
     for b in range(first, last):
         begin(tree, scratch, options[b], b, states[b])
@@ -42,9 +40,7 @@ def select_games(
 
 
 @Kernel
-def observe_games(
-    tree: Any, scratch: Any, planes: Any, rows: Any, first: Any, last: Any
-) -> None:
+def observe_games(tree: Any, scratch: Any, planes: Any, rows: Any, first: Any, last: Any) -> None:
     """Writes the observations of each game's leaves, from planes[rows[b]] on."""
     for b in range(first, last):
         observe_leaves(tree, scratch, b, planes, rows[b])

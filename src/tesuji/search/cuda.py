@@ -55,9 +55,7 @@ def simulate_games(
 
 
 @CudaKernel
-def select_games(
-    tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any
-) -> None:
+def select_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
     """Selects the leaves of one round in each game that is not finished."""
     b = first + cuda.grid(1)
     if b < last:

@@ -30,13 +30,13 @@ def check_evaluator(evaluator: Evaluator) -> None:
     """
     if isinstance(evaluator, str) and evaluator not in BUILT_IN:
         raise EvaluatorError(
-            f"there is no evaluator {evaluator!r}; choose {' or '.join(BUILT_IN)}, or give a function "
-            "from observations to (logits, values)"
+            f"there is no evaluator {evaluator!r}; choose {' or '.join(BUILT_IN)}, or give a "
+            "function from observations to (logits, values)"
         )
     if not isinstance(evaluator, str) and not callable(evaluator):
         raise EvaluatorError(
-            f"the evaluator is a {type(evaluator).__name__}; it must be {' or '.join(BUILT_IN)}, or a "
-            "function from observations to (logits, values)"
+            f"the evaluator is a {type(evaluator).__name__}; it must be {' or '.join(BUILT_IN)}, "
+            "or a function from observations to (logits, values)"
         )
 
 

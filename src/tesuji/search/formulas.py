@@ -1,7 +1,7 @@
 """The formulas of selection, one function each. docs/algorithm.md says what the symbols mean.
 
-Papers: UCT, Kocsis and Szepesvári 2006; PUCT, Rosin 2011 and Silver et al. 2017/2018; RAVE, Gelly and
-Silver 2011; GRAVE, Cazenave 2015; spread of values, KataGo's methods page.
+Papers: UCT, Kocsis and Szepesvári 2006; PUCT, Rosin 2011 and Silver et al. 2017 and 2018; RAVE,
+Gelly and Silver 2011; GRAVE, Cazenave 2015; the spread of values, KataGo's methods page.
 """
 
 import math
@@ -90,4 +90,4 @@ def amaf_share(visits: Any, amaf_visits: Any, bias: Any) -> Any:
 @kernel_function
 def widening_limit(coefficient: Any, exponent: Any, sum_visits: Any) -> Any:
     """⌈C · (1 + ΣN)^exponent⌉ moves, at least one."""
-    return max(1, int(math.ceil(coefficient * (1.0 + sum_visits) ** exponent)))
+    return max(1, math.ceil(coefficient * (1.0 + sum_visits) ** exponent))

@@ -55,7 +55,9 @@ def best_with_visits(tree: Any, scratch: Any, options: Any, b: Any, required: An
         visits = tree.edges[b, edge].visits + pending - scratch.work[b].base_visits[index]
         if required < 0 or visits == required:
             q = completed_q(tree, options, b, edge, mixed)
-            score = scratch.work[b].gumbel[index] + edge_logit(tree, b, edge) + scale * (q + 1.0) / 2.0
+            score = (
+                scratch.work[b].gumbel[index] + edge_logit(tree, b, edge) + scale * (q + 1.0) / 2.0
+            )
             if score > best_score:
                 best, best_score = edge, score
     return best

@@ -1,8 +1,8 @@
 """Random numbers for kernels: one stream per game, the same on every device.
 
-MWC64X: state x, output high ⊕ low, next state A · low + high. The product of two 32-bit numbers plus
-a third never overflows 64 bits, so NumPy, compiled code and CUDA agree without wrapping arithmetic;
-it passes TestU01's BigCrush (Thomas, 2011).
+MWC64X: state x, output high ⊕ low, next state A · low + high. The product of two 32-bit numbers
+plus a third never overflows 64 bits, so NumPy, compiled code and CUDA agree without wrapping
+arithmetic; it passes TestU01's BigCrush (Thomas, 2011).
 """
 
 import math
@@ -24,7 +24,9 @@ def make_streams(seed: int, count: int, first: int = 0) -> NDArray[np.uint64]:
     root = _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64))
     streams = _mix(root + games * np.uint64(0x9E3779B97F4A7C15))
     low = np.maximum(streams & _LOW, np.uint64(1))  # 0 would stay 0
-    return (streams >> _HALF) % _MULTIPLIER << _HALF | low
+    high = (streams >> _HALF) % _MULTIPLIER
+    states: NDArray[np.uint64] = high << _HALF | low
+    return states
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -77,7 +79,9 @@ def random_gamma(streams: Any, b: Any, alpha: Any) -> Any:
     while True:
         x = random_normal(streams, b)
         v = (1.0 + c * x) ** 3
-        if v > 0.0 and math.log(random_unit(streams, b)) < 0.5 * x * x + d - d * v + d * math.log(v):
+        if v > 0.0 and math.log(random_unit(streams, b)) < 0.5 * x * x + d - d * v + d * math.log(
+            v
+        ):
             return boost * d * v
 
 

@@ -156,7 +156,9 @@ class SearchResult:
             mean: NDArray[np.float64] = node.value_sum / (1 + int(node.sum_visits))
             return mean
         exact = float(self.root.roots[0].exact)
-        return np.array([exact if p == state.to_play else -exact for p in range(self.game.num_players)])
+        return np.array(
+            [exact if p == state.to_play else -exact for p in range(self.game.num_players)]
+        )
 
     @property
     def value(self) -> float:
@@ -309,7 +311,8 @@ def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float6
     policy = np.zeros(len(counts))
     seen = counts > 0
     policy[seen] = np.exp((np.log(counts[seen]) - math.log(counts.max())) / temperature)
-    return policy / policy.sum()
+    policy /= policy.sum()
+    return policy
 
 
 def make_result(
@@ -352,7 +355,7 @@ def _without_forced_playouts(root: Tree, options: Any) -> NDArray[np.float64]:
     """Visits per root edge less those that PUCT alone would not have given (KataGo's pruning)."""
     terms = node_terms(root, options, 0, ROOT)
     prior = root.edges[0]["prior"].astype(float)
-    visits = root.edges[0]["visits"].astype(float)
+    visits: NDArray[np.float64] = root.edges[0]["visits"].astype(float)
     q = root.edges[0]["value_sum"] / np.maximum(visits, 1.0)
     best = int(visits.argmax())
     bar = puct_score(q[best], prior[best], visits[best], terms.parent, terms.c)

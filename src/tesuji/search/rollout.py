@@ -14,7 +14,11 @@ from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_ENDING
 @kernel_function
 def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
     """The leaf's value becomes (1 − λ) · evaluator + λ · mean of `rollouts` playouts."""
-    weight, work, evaluation = options.rollout_weight, scratch.work[b], tree.nodes[b, leaf].value_sum
+    weight, work, evaluation = (
+        options.rollout_weight,
+        scratch.work[b],
+        tree.nodes[b, leaf].value_sum,
+    )
     players = work.values.shape[0]
     place = tree.states.shape[1] - 1  # kept free for this
     for player in range(players):

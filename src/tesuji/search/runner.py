@@ -1,5 +1,6 @@
 """Drives a search: rounds until the budget is used up, in threads, with progress and a way out."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -138,8 +139,8 @@ class Run:
             return
         bounds = np.linspace(0, self.games, pool._max_workers + 1).astype(int).tolist()
         jobs = [
-            pool.submit(kernel, self._tag, *arguments, first, last)
-            for first, last in zip(bounds, bounds[1:], strict=False)
+            pool.submit(kernel, *(self._tag, *arguments, first, last))
+            for first, last in itertools.pairwise(bounds)
         ]
         for job in jobs:
             job.result()
@@ -159,7 +160,9 @@ class Run:
     def _after_round(self, progress: Progress | None) -> None:
         _check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
         if progress is not None:
-            progress(int(self.scratch.work["simulations"].sum()), self.config.simulations * self.games)
+            progress(
+                int(self.scratch.work["simulations"].sum()), self.config.simulations * self.games
+            )
 
 
 @contextmanager
@@ -198,6 +201,6 @@ def _check_faults(game: Game, faults: int) -> None:
         )
     if faults & NOT_ENDING:
         raise RuleFault(
-            f"{game.name} went on after max_turns={game.max_turns} plays; max_turns must be an upper "
-            "bound on the length of a game"
+            f"{game.name} went on after max_turns={game.max_turns} plays; max_turns must be an "
+            "upper bound on the length of a game"
         )

@@ -212,7 +212,7 @@ def first_play_value(tree: Any, options: Any, b: Any, node: Any, mover: Any) -> 
 def exploration_constant(
     tree: Any, options: Any, b: Any, node: Any, node_visits: Any, mover: Any
 ) -> Any:
-    """c of the selected formula, grown with visits and scaled by the spread of results."""
+    """The c of the selected formula, grown with visits and scaled by the spread of results."""
     if options.selection == UCT:
         c = options.c_uct
     elif options.selection == PUCT:

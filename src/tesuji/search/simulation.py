@@ -32,9 +32,7 @@ TAKEN_BACK = -1
 
 @kernel_function
 def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
-    """Once a search: makes a root of `state`, which then waits for its evaluation, or prepares the
-    one that is reused.
-    """
+    """Makes a root of `state`, which then waits, or prepares the one reused; once a search."""
     if scratch.work[b].has_begun:
         return
     scratch.work[b].has_begun = True
@@ -69,7 +67,9 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         scratch.leaves[b, 0] = ROOT
         scratch.work[b].num_leaves = 1
         return
-    while scratch.work[b].num_leaves < options.leaves and not is_finished(tree, scratch, options, b):
+    while scratch.work[b].num_leaves < options.leaves and not is_finished(
+        tree, scratch, options, b
+    ):
         leaf = descend(tree, scratch, options, b)
         if leaf == TAKEN_BACK:
             return

@@ -18,6 +18,7 @@ from tesuji.search.config import SearchConfig, has_chance, needs_extras
 
 ROOT = 0
 UNVISITED = -1  # child of an edge that was never tried
+_NODES_PER_SIMULATION = 3  # where chance moves: a simulation may add its nodes too
 WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no place for edges
 
 
@@ -91,7 +92,7 @@ def root_dtype(game: Game) -> np.dtype[Any]:
 
 def edges_per_node(game: Game) -> int:
     """The most edges that one node can have."""
-    return max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 1)
+    return int(max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 1))
 
 
 class TreeSize(NamedTuple):
@@ -112,7 +113,8 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
     widest = edges_per_node(game)
     # Without a number of simulations to go by, a node counts with the edges of a typical one.
     most = room // (node_bytes + edge_bytes * min(widest, 64))
-    budgets = [config.simulations and kept + config.simulations + 1, config.nodes]
+    grown = config.simulations * (_NODES_PER_SIMULATION if has_chance(game) else 1)
+    budgets = [grown and kept + grown + 1, config.nodes]
     nodes = min(most, 2**31 - 1, *filter(None, budgets))
     edges = min(nodes * widest, (room - nodes * node_bytes) // edge_bytes, 2**31 - 1)
     if nodes < 1 or edges < widest:
@@ -199,4 +201,4 @@ def _places_beyond(config: SearchConfig) -> int:
 
 def node_places(tree: Tree, config: SearchConfig) -> int:
     """N: the nodes that the tree can keep."""
-    return tree.nodes.shape[1] - _places_beyond(config)
+    return int(tree.nodes.shape[1]) - _places_beyond(config)

@@ -153,20 +153,20 @@ class Searcher:
         Raises:
             ValueError: for states of another game, finished ones, and those left to chance.
         """
-        batch = np.empty(len(states), self.game.dtype)
+        batch, dtype = np.empty(len(states), self.game.dtype), self.game.dtype
         for i, state in enumerate(states):
-            if getattr(state, "dtype", None) != self.game.dtype:
+            if getattr(state, "dtype", None) != dtype:
                 raise ValueError(
                     f"position {i} is not a state of {self.game.name}; "
                     "make it with game.new_state() and game.apply()"
                 )
-            if state.is_over:
-                raise ValueError(f"position {i}: the game is over, so there is nothing to search")
-            if state.to_play == CHANCE:
-                raise ValueError(
-                    f"position {i} waits for chance; apply one of game.chances(state) first"
-                )
             batch[i] = state
+        for over in np.flatnonzero(batch["is_over"]):
+            raise ValueError(f"position {over}: the game is over, so there is nothing to search")
+        for waiting in np.flatnonzero(batch["to_play"] == CHANCE):
+            raise ValueError(
+                f"position {waiting} waits for chance; apply one of game.chances(state) first"
+            )
         return batch
 
     def _prepare_tree(self, batch: NDArray[Any]) -> Tree:

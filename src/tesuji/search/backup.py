@@ -20,6 +20,7 @@ def backup(tree: Any, options: Any, b: Any, leaf: Any, values: Any) -> None:
             node.value_sum[player] += values[player]
         if node.mover != CHANCE:
             edge.value_sum += values[node.mover]
+            edge.q = edge.value_sum / edge.visits
         if options.has_extras:
             add_to_extras(tree, options, b, place, edge_place, values)
 
@@ -33,4 +34,5 @@ def add_to_extras(tree: Any, options: Any, b: Any, node: Any, edge: Any, values:
     if mover != CHANCE:
         square = values[mover] * values[mover]
         tree.extras[b, edge].square_sum += square
-        tree.nodes[b, node].square_sum += square
+        if options.has_node_extras:
+            tree.node_extras[b, node].square_sum += square

@@ -256,6 +256,11 @@ def needs_extras(config: SearchConfig) -> bool:
     )
 
 
+def needs_node_extras(config: SearchConfig) -> bool:
+    """Whether an option needs a node's own evaluation or the squares of its results."""
+    return config.selection == "gumbel" or config.c_puct_spread > 0
+
+
 def parse_option(option: str, text: str) -> Any:
     """The value of an option given as text, as after `--set option=value`.
 

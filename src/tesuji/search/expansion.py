@@ -61,8 +61,6 @@ def start_node(
     node.num_edges = 0
     node.sum_visits = 0
     node.mover = state.to_play
-    node.own_value = 0.0
-    node.square_sum = 0.0
     for player in range(node.value_sum.shape[0]):
         node.value_sum[player] = 0.0
     if options.amaf != AMAF_OFF:
@@ -112,6 +110,7 @@ def start_edge(tree: Any, options: Any, b: Any, place: Any, action: Any, prior: 
     edge.prior = prior
     edge.visits = 0
     edge.value_sum = 0.0
+    edge.q = 0.0
     edge.child = UNVISITED
     if options.has_extras:
         extra = tree.extras[b, place]

@@ -114,7 +114,7 @@ def mixed_value(tree: Any, options: Any, b: Any, node: Any) -> Any:
             prior = float(tree.edges[b, edge].prior)
             tried_prior += prior
             weighted += prior * completed_q(tree, options, b, edge, 0.0)
-    own, sum_visits = float(tree.nodes[b, node].own_value), tree.nodes[b, node].sum_visits
+    own, sum_visits = float(tree.node_extras[b, node].own_value), tree.nodes[b, node].sum_visits
     if tried_prior <= 0.0:
         return own
     return (own + sum_visits * weighted / tried_prior) / (1.0 + sum_visits)
@@ -126,7 +126,7 @@ def completed_q(tree: Any, options: Any, b: Any, edge: Any, mixed: Any) -> Any:
     if is_proven(tree, options, b, edge):
         return float(tree.extras[b, edge].exact)
     if tree.edges[b, edge].visits > 0:
-        return tree.edges[b, edge].value_sum / tree.edges[b, edge].visits
+        return tree.edges[b, edge].q
     return mixed
 
 

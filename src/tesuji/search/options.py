@@ -8,7 +8,7 @@ import numpy as np
 
 from tesuji.games.contract import Game
 from tesuji.records import Record
-from tesuji.search.config import SearchConfig, needs_extras, option_kinds
+from tesuji.search.config import SearchConfig, needs_extras, needs_node_extras, option_kinds
 
 UCT, PUCT, PUCT_LOG, GUMBEL = range(4)
 ONE_PLUS_SUM, SUM, NODE, MAX_ONE = range(4)
@@ -37,6 +37,7 @@ def _record_dtype() -> np.dtype[Any]:
     fields.append(("filters", np.bool_))  # whether any edge may be left out of selection
     fields.append(("is_plain", np.bool_))  # whether Q is W / n, or one value where n is 0
     fields.append(("has_extras", np.bool_))  # whether the tree keeps more of its edges
+    fields.append(("has_node_extras", np.bool_))  # and of its nodes
     fields.append(("max_turns", np.int64))  # the game's
     return np.dtype((Record, np.dtype(fields, align=True)))
 
@@ -77,6 +78,7 @@ def make_options(config: SearchConfig, game: Game, count: int) -> Any:
     )
     options["max_turns"] = game.max_turns
     options["has_extras"] = needs_extras(config)
+    options["has_node_extras"] = needs_node_extras(config)
     options["filters"] = (
         config.proven_values
         or config.widening > 0

@@ -94,12 +94,11 @@ class SearchTree:
         exact = None
         if self.arrays.extras.size and self.arrays.extras[self.row, place].is_proven:
             exact = float(self.arrays.extras[self.row, place].exact)
-        q = edge.value_sum / edge.visits if edge.visits else 0.0
         return Edge(
             action=int(edge.action),
             prior=float(edge.prior),
             visits=int(edge.visits),
-            q=float(q) if exact is None else exact,
+            q=float(edge.q) if exact is None else exact,
             child=int(edge.child) if edge.child != UNVISITED else None,
             exact=exact,
         )
@@ -116,9 +115,10 @@ class SearchResult:
     game: Game
     config: SearchConfig
     tree: SearchTree
-    root: Tree  # the root and its edges alone, as a tree of one game
+    roots: Tree  # copies of the roots and their edges alone, of all games of the batch
     scratch: Scratch
     options: Any
+    row: int  # which game of the batch this is
 
     @functools.cached_property
     def visits(self) -> NDArray[np.int64]:
@@ -128,22 +128,21 @@ class SearchResult:
     @functools.cached_property
     def q(self) -> NDArray[np.float64]:
         """[A] values for the mover; exact where proven, 0 where never visited."""
-        mean = self._edges["value_sum"] / np.maximum(1, self._edges["visits"])
-        q = self._by_action(mean, np.float64)
+        q = self._by_action(self._edges["q"], np.float64)
         return np.where(np.isnan(self.exact), q, self.exact)
 
     @functools.cached_property
     def prior(self) -> NDArray[np.float32]:
         """[A] the evaluator's probabilities, without noise."""
-        clean = self.root.roots[0].clean_prior[: len(self._edges)]
+        clean = self.roots.roots[self.row].clean_prior[: len(self._edges)]
         return self._by_action(clean, np.float32)
 
     @functools.cached_property
     def exact(self) -> NDArray[np.float64]:
         """[A] proven values for the mover, NaN where nothing is proven."""
         exact = np.full(self.game.num_actions, np.nan)
-        if self.root.extras.size:
-            extras = self.root.extras[0]
+        if self.roots.extras.size:
+            extras = self.roots.extras[self.row, : len(self._edges)]
             proven = extras["is_proven"]
             exact[self._edges["action"][proven]] = extras["exact"][proven]
         return exact
@@ -151,11 +150,11 @@ class SearchResult:
     @functools.cached_property
     def values(self) -> NDArray[np.float64]:
         """[players] the root's value for each."""
-        node, state = self.root.nodes[0, ROOT], self.root.states[0, ROOT]
+        node, state = self.roots.nodes[self.row, ROOT], self.roots.states[self.row, ROOT]
         if not self.proven:
             mean: NDArray[np.float64] = node.value_sum / (1 + int(node.sum_visits))
             return mean
-        exact = float(self.root.roots[0].exact)
+        exact = float(self.roots.roots[self.row].exact)
         return np.array(
             [exact if p == state.to_play else -exact for p in range(self.game.num_players)]
         )
@@ -168,12 +167,12 @@ class SearchResult:
     @property
     def to_play(self) -> int:
         """The player to move."""
-        return int(self.root.states[0, ROOT].to_play)
+        return int(self.roots.states[self.row, ROOT].to_play)
 
     @property
     def turn(self) -> int:
         """The plays before this position."""
-        return int(self.root.states[0, ROOT].turn)
+        return int(self.roots.states[self.row, ROOT].turn)
 
     @property
     def legal(self) -> list[int]:
@@ -183,35 +182,35 @@ class SearchResult:
     @property
     def proven(self) -> bool:
         """Whether the root's value is exact."""
-        return bool(self.root.roots[0].is_proven)
+        return bool(self.roots.roots[self.row].is_proven)
 
     @property
     def simulations(self) -> int:
         """The simulations that were run."""
-        return int(self.scratch.work[0].simulations)
+        return int(self.scratch.work[self.row].simulations)
 
     @property
     def is_tree_full(self) -> bool:
         """Whether the tree could not grow any more, and was searched on as it was."""
-        return bool(self.scratch.work[0].notes & TREE_FULL)
+        return bool(self.scratch.work[self.row].notes & TREE_FULL)
 
     @property
     def prior_fallbacks(self) -> int:
         """Nodes whose legal moves all got no probability from the evaluator: equal priors there."""
-        return int(self.scratch.work[0].fallbacks)
+        return int(self.scratch.work[self.row].fallbacks)
 
     @functools.cached_property
     def best_action(self) -> int:
         """The move to play without chance: see docs/algorithm.md, "After the search"."""
-        edges = SearchTree(self.root, 0, 0).edges(ROOT)
+        edges = SearchTree(self.roots, self.row, 0).edges(ROOT)
         if self.proven:
-            edges = [edge for edge in edges if edge.exact == float(self.root.roots[0].exact)]
+            edges = [edge for edge in edges if edge.exact == self.value]
         elif self.config.selection == "gumbel" and self.visits.any():
             return self._best_by_gumbel()
         else:
             edges = [edge for edge in edges if edge.exact != -1.0] or edges
             if self.config.choice == "lcb":
-                return _best_by_bound(self.config, self.root, edges)
+                return self._best_by_bound(edges)
         return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
 
     @functools.cached_property
@@ -222,7 +221,7 @@ class SearchResult:
         if config.choice != "temperature" or not is_early or not self.visits.any():
             return self.best_action
         cumulative = np.cumsum(self.policy(config.temperature))
-        x = random_unit(self.scratch.streams, 0) * cumulative[-1]
+        x = random_unit(self.scratch.streams, self.row) * cumulative[-1]
         return int(np.flatnonzero(cumulative > x)[0])
 
     @functools.cached_property
@@ -230,11 +229,11 @@ class SearchResult:
         """[A] what a network should learn from this search."""
         if self.config.selection == "gumbel":
             weights = np.zeros(len(self._edges))
-            improve_policy(self.root, self.options, 0, ROOT, weights)
+            improve_policy(self.roots, self.options[self.row], self.row, ROOT, weights)
         else:
             weights = self._edges["visits"].astype(float)
             if self.config.forced_playouts > 0:
-                weights = _without_forced_playouts(self.root, self.options)
+                weights = self._without_forced_playouts()
             if not weights.any():
                 weights = self._edges["prior"].astype(float)
         return self._by_action(weights / weights.sum(), np.float64)
@@ -267,7 +266,8 @@ class SearchResult:
 
     @property
     def _edges(self) -> NDArray[Any]:
-        edges: NDArray[Any] = self.root.edges[0]
+        count = int(self.roots.nodes[self.row, ROOT].num_edges)
+        edges: NDArray[Any] = self.roots.edges[self.row, :count]
         return edges
 
     def _by_action(self, numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -277,17 +277,56 @@ class SearchResult:
         return result
 
     def _best_by_gumbel(self) -> int:
-        before = self.scratch.work[0].base_visits[: len(self._edges)]
+        before = self.scratch.work[self.row].base_visits[: len(self._edges)]
         most = int((self._edges["visits"] - before).max())
-        edge = best_with_visits(self.root, self.scratch, self.options, 0, most)
-        return int(self.root.edges[0, edge].action)
+        options = self.options[self.row]
+        edge = best_with_visits(self.roots, self.scratch, options, self.row, most)
+        return int(self._edges[edge].action)
+
+    def _best_by_bound(self, edges: list[Edge]) -> int:
+        """The largest Q − z · √(variance / n) among moves visited often enough."""
+        squares = dict(
+            zip(self._edges["action"], self.roots.extras["square_sum"][self.row], strict=False)
+        )
+        most = max(edge.visits for edge in edges)
+
+        def bound(edge: Edge) -> tuple[float, int]:
+            n = edge.visits
+            variance = max(0.0, squares[edge.action] / n - edge.q**2) * n / (n - 1)
+            return edge.q - self.config.lcb_deviations * math.sqrt(variance / n), -edge.action
+
+        often = [edge for edge in edges if edge.visits >= max(2.0, self.config.lcb_visits * most)]
+        if not often:
+            return max(edges, key=lambda e: (e.visits, e.q, -e.action)).action
+        return max(often, key=bound).action
+
+    def _without_forced_playouts(self) -> NDArray[np.float64]:
+        """Visits per root edge less those that PUCT alone would not have given (KataGo)."""
+        options = self.options[self.row]
+        terms = node_terms(self.roots, options, self.row, ROOT)
+        prior, q = self._edges["prior"].astype(float), self._edges["q"]
+        visits: NDArray[np.float64] = self._edges["visits"].astype(float)
+        best = int(visits.argmax())
+        bar = puct_score(q[best], prior[best], visits[best], terms.parent, terms.c)
+        for i in range(len(visits)):
+            if i == best or visits[i] == 0:
+                continue
+            forced = int(math.sqrt(options.forced_playouts * prior[i] * terms.sum_visits))
+            while forced > 0 and visits[i] > 0:
+                if puct_score(q[i], prior[i], visits[i] - 1, terms.parent, terms.c) >= bar:
+                    break
+                visits[i] -= 1
+                forced -= 1
+            if visits[i] <= 1:
+                visits[i] = 0
+        return visits
 
     def _child(self, node: int, action: int) -> int | None:
         return next((e.child for e in self.tree.edges(node) if e.action == action), None)
 
     def _simulations(self) -> Iterator[Simulation]:
         edges = self.tree.arrays.edges[self.tree.row]
-        for step in self.scratch.trace[0, : self.simulations]:
+        for step in self.scratch.trace[self.row, : self.simulations]:
             if step.leaf >= 0:
                 nodes, actions = self.tree.path(int(step.leaf))
             else:
@@ -315,62 +354,32 @@ def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float6
     return policy
 
 
-def make_result(
-    game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any, row: int
-) -> SearchResult:
-    """The result of one game of a batch."""
-    one, edges = slice(row, row + 1), slice(0, int(tree.nodes[row, ROOT].num_edges))
-    root = Tree(
-        nodes=tree.nodes[one, :1].copy(),
-        states=tree.states[one, :1].copy(),
-        edges=tree.edges[one, edges].copy(),
-        extras=tree.extras[one, edges].copy(),
-        amaf=tree.amaf[one, :1].copy(),
-        roots=tree.roots[one].copy(),
+def make_results(
+    game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any
+) -> list[SearchResult]:
+    """The result of each game of a batch."""
+    widest = int(tree.nodes["num_edges"][:, ROOT].max())
+    roots = Tree(
+        nodes=tree.nodes[:, :1].copy(),
+        node_extras=tree.node_extras[:, :1].copy(),
+        states=tree.states[:, :1].copy(),
+        edges=tree.edges[:, :widest].copy(),  # a root's edges come first in its row
+        extras=tree.extras[:, :widest].copy(),
+        amaf=tree.amaf[:, :1],
+        roots=tree.roots.copy(),
     )
-    own = scratch._replace(
-        work=scratch.work[one].copy(), streams=scratch.streams[one].copy(), trace=scratch.trace[one]
-    )
-    view = SearchTree(tree, row, used_bytes(game, config, tree, row))
-    return SearchResult(game, config, view, root, own, options[row])
-
-
-def _best_by_bound(config: SearchConfig, root: Tree, edges: list[Edge]) -> int:
-    """The largest Q − z · √(variance / n) among moves visited often enough."""
-    squares = dict(zip(root.edges[0]["action"], root.extras[0]["square_sum"], strict=True))
-    most = max(edge.visits for edge in edges)
-
-    def bound(edge: Edge) -> tuple[float, int]:
-        n = edge.visits
-        variance = max(0.0, squares[edge.action] / n - edge.q**2) * n / (n - 1)
-        return edge.q - config.lcb_deviations * math.sqrt(variance / n), -edge.action
-
-    often = [edge for edge in edges if edge.visits >= max(2.0, config.lcb_visits * most)]
-    if not often:
-        return max(edges, key=lambda e: (e.visits, e.q, -e.action)).action
-    return max(often, key=bound).action
-
-
-def _without_forced_playouts(root: Tree, options: Any) -> NDArray[np.float64]:
-    """Visits per root edge less those that PUCT alone would not have given (KataGo's pruning)."""
-    terms = node_terms(root, options, 0, ROOT)
-    prior = root.edges[0]["prior"].astype(float)
-    visits: NDArray[np.float64] = root.edges[0]["visits"].astype(float)
-    q = root.edges[0]["value_sum"] / np.maximum(visits, 1.0)
-    best = int(visits.argmax())
-    bar = puct_score(q[best], prior[best], visits[best], terms.parent, terms.c)
-    for i in range(len(visits)):
-        if i == best or visits[i] == 0:
-            continue
-        forced = int(math.sqrt(options.forced_playouts * prior[i] * terms.sum_visits))
-        while forced > 0 and visits[i] > 0:
-            if puct_score(q[i], prior[i], visits[i] - 1, terms.parent, terms.c) >= bar:
-                break
-            visits[i] -= 1
-            forced -= 1
-        if visits[i] <= 1:
-            visits[i] = 0
-    return visits
+    return [
+        SearchResult(
+            game=game,
+            config=config,
+            tree=SearchTree(tree, row, used_bytes(game, config, tree, row)),
+            roots=roots,
+            scratch=scratch,
+            options=options,
+            row=row,
+        )
+        for row in range(len(roots.roots))
+    ]
 
 
 def _one_hot(length: int, index: int) -> NDArray[np.float64]:

@@ -66,6 +66,8 @@ def move_node(tree: Any, b: Any, node: Any, place: Any) -> None:
     """Copies a node to `place`."""
     tree.nodes[b, place] = tree.nodes[b, node]
     tree.states[b, place] = tree.states[b, node]
+    if tree.node_extras.shape[1] > 0:
+        tree.node_extras[b, place] = tree.node_extras[b, node]
     for code in range(tree.amaf.shape[2]):
         tree.amaf[b, place, code] = tree.amaf[b, node, code]
 

@@ -17,7 +17,7 @@ from tesuji.games.rules import register
 from tesuji.search.config import SearchConfig
 from tesuji.search.evaluators import Evaluator, EvaluatorError, evaluate
 from tesuji.search.options import make_options
-from tesuji.search.result import SearchResult, make_result
+from tesuji.search.result import SearchResult, make_results
 from tesuji.search.scratch import (
     NO_LEGAL_ACTION,
     NOT_A_NUMBER,
@@ -103,8 +103,7 @@ class Run:
 
     def results(self) -> list[SearchResult]:
         """One result a game."""
-        common = (self.game, self.config, self.tree, self.scratch, self.options)
-        return [make_result(*common, row) for row in range(self.games)]
+        return make_results(self.game, self.config, self.tree, self.scratch, self.options)
 
     def _run_natively(self, states: NDArray[Any], pool: Pool, progress: Progress | None) -> None:
         rounds = max(1, _FIRST_SIMULATIONS // self.games)

@@ -95,9 +95,7 @@ def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict
         edge = tree.edges[b, place]
         visits = edge.visits
         if is_plain:
-            # A division that is thrown away costs less than a branch that is guessed wrong.
-            q = edge.value_sum / max(1, visits)
-            q = q if visits > 0 else terms.first_play
+            q = edge.q if visits > 0 else terms.first_play
         else:
             visits += pending_leaves(tree, options, b, place)
             q = optional_q(tree, options, b, node, place, visits, terms)
@@ -222,7 +220,7 @@ def exploration_constant(
     if options.c_puct_spread > 0.0:
         count = 1.0 + tree.nodes[b, node].sum_visits
         mean = tree.nodes[b, node].value_sum[mover] / count
-        c *= spread_factor(mean, tree.nodes[b, node].square_sum / count, count, options)
+        c *= spread_factor(mean, tree.node_extras[b, node].square_sum / count, count, options)
     return c
 
 
@@ -233,7 +231,7 @@ def pruning_floor(tree: Any, options: Any, b: Any, node: Any) -> Any:
     first = tree.nodes[b, node].first_edge
     for edge in range(first, first + tree.nodes[b, node].num_edges):
         if tree.edges[b, edge].visits >= options.prune_visits:
-            best = max(best, tree.edges[b, edge].value_sum / tree.edges[b, edge].visits)
+            best = max(best, tree.edges[b, edge].q)
     return best - options.prune_margin
 
 
@@ -248,5 +246,6 @@ def is_left_out(
         return False
     if index >= terms.limit or float(tree.edges[b, edge].prior) < options.prior_threshold:
         return True
-    visits = tree.edges[b, edge].visits
-    return visits >= options.prune_visits and tree.edges[b, edge].value_sum / visits < terms.floor
+    return (
+        tree.edges[b, edge].visits >= options.prune_visits and tree.edges[b, edge].q < terms.floor
+    )

@@ -208,8 +208,10 @@ def finish_leaf(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> Non
             scratch.work[b].values[player] = node.value_sum[player]
         depth = lay_trail(tree, scratch, b, leaf)
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
-    node.own_value = node.value_sum[node.mover]
-    node.square_sum = node.own_value * node.own_value
+    if options.has_node_extras:
+        value = node.value_sum[node.mover]
+        tree.node_extras[b, leaf].own_value = value
+        tree.node_extras[b, leaf].square_sum = value * value
     if leaf == ROOT:
         prepare_root(tree, scratch, options, b)
     else:

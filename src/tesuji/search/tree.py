@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import Game
 from tesuji.records import record_dtype
-from tesuji.search.config import SearchConfig, has_chance, needs_extras
+from tesuji.search.config import SearchConfig, has_chance, needs_extras, needs_node_extras
 
 ROOT = 0
 UNVISITED = -1  # child of an edge that was never tried
@@ -30,9 +30,10 @@ class Tree(NamedTuple):
     """
 
     nodes: NDArray[Any]  # [B, N + leaves + 1] see node_dtype
+    node_extras: NDArray[Any]  # [B, N + leaves + 1] see node_extra_dtype; often empty
     states: NDArray[Any]  # [B, N + leaves + 1] the game's own records
     edges: NDArray[Any]  # [B, E] see edge_dtype
-    extras: NDArray[Any]  # [B, E] more of an edge, see extra_dtype; empty unless an option needs it
+    extras: NDArray[Any]  # [B, E] see extra_dtype; empty unless an option needs it
     amaf: NDArray[Any]  # [B, N + leaves + 1, P * A] see amaf_dtype; empty without AMAF
     roots: NDArray[Any]  # [B] see root_dtype
 
@@ -46,9 +47,15 @@ def node_dtype(game: Game) -> np.dtype[Any]:
         num_edges=np.int32,  # negative while the node waits for its evaluation
         sum_visits=np.int32,  # S, simulations that went on below
         mover=np.int32,  # who plays here; a copy from the state, which descents then need not touch
+        value_sum=(np.float64, game.num_players),  # own evaluation, then all results below too
+    )
+
+
+def node_extra_dtype() -> np.dtype[Any]:
+    """What a node has only under some options."""
+    return record_dtype(
         own_value=np.float64,  # own evaluation for the mover
         square_sum=np.float64,  # of the mover's results, own evaluation included
-        value_sum=(np.float64, game.num_players),  # own evaluation, then all results below too
     )
 
 
@@ -56,6 +63,7 @@ def edge_dtype() -> np.dtype[Any]:
     """A legal move of a node, or an outcome of chance."""
     return record_dtype(
         value_sum=np.float64,  # W, for the mover of the edge's node
+        q=np.float64,  # W / n; divided once a backup rather than at every look
         prior=np.float32,  # P, at the root with its noise
         visits=np.int32,  # n
         child=np.int32,  # node or UNVISITED
@@ -177,6 +185,7 @@ def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
     codes = game.num_players * game.num_actions
     return {
         "nodes": _Column(node_dtype(game), "node"),
+        "node_extras": _Column(node_extra_dtype(), "node", (), needs_node_extras(config)),
         "states": _Column(game.dtype, "node"),
         "edges": _Column(edge_dtype(), "edge"),
         "extras": _Column(extra_dtype(), "edge", (), needs_extras(config)),

@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from tesuji.games.contract import CHANCE, Game
 from tesuji.search.config import SearchConfig
 from tesuji.search.formulas import puct_score
-from tesuji.search.gumbel import best_with_visits, improve_policy
+from tesuji.search.gumbel import (
+    completed_q,
+    edge_logit,
+    improve_policy,
+    mixed_value,
+    q_scale,
+)
 from tesuji.search.random import random_unit
 from tesuji.search.scratch import TREE_FULL, Scratch
 from tesuji.search.selection import node_terms
@@ -205,10 +211,10 @@ class SearchResult:
         edges = SearchTree(self.roots, self.row, 0).edges(ROOT)
         if self.proven:
             edges = [edge for edge in edges if edge.exact == self.value]
-        elif self.config.selection == "gumbel" and self.visits.any():
-            return self._best_by_gumbel()
         else:
             edges = [edge for edge in edges if edge.exact != -1.0] or edges
+            if self.config.selection == "gumbel" and self.visits.any():
+                return self._best_by_gumbel(edges)
             if self.config.choice == "lcb":
                 return self._best_by_bound(edges)
         return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
@@ -276,12 +282,21 @@ class SearchResult:
         result[self._edges["action"]] = numbers
         return result
 
-    def _best_by_gumbel(self) -> int:
-        before = self.scratch.work[self.row].base_visits[: len(self._edges)]
-        most = int((self._edges["visits"] - before).max())
-        options = self.options[self.row]
-        edge = best_with_visits(self.roots, self.scratch, options, self.row, most)
-        return int(self._edges[edge].action)
+    def _best_by_gumbel(self, edges: list[Edge]) -> int:
+        """Of the moves visited most in this search, the largest g + ℓ + σ(Q)."""
+        tree, options, row = self.roots, self.options[self.row], self.row
+        work = self.scratch.work[row]
+        mixed, scale = mixed_value(tree, options, row, ROOT), q_scale(tree, options, row, ROOT)
+        chosen = {edge.action for edge in edges}
+        best, best_key = -1, (-1, -math.inf)
+        for index, action in enumerate(self._edges["action"].tolist()):
+            if action in chosen:
+                visits = int(self._edges[index].visits - work.base_visits[index])
+                sigma = scale * (completed_q(tree, options, row, index, mixed) + 1.0) / 2.0
+                score = work.gumbel[index] + edge_logit(tree, row, index) + sigma
+                if (visits, score) > best_key:
+                    best, best_key = action, (visits, score)
+        return best
 
     def _best_by_bound(self, edges: list[Edge]) -> int:
         """The largest Q − z · √(variance / n) among moves visited often enough."""
@@ -291,6 +306,8 @@ class SearchResult:
         most = max(edge.visits for edge in edges)
 
         def bound(edge: Edge) -> tuple[float, int]:
+            if edge.exact is not None:  # which leaves no doubt
+                return edge.exact, -edge.action
             n = edge.visits
             variance = max(0.0, squares[edge.action] / n - edge.q**2) * n / (n - 1)
             return edge.q - self.config.lcb_deviations * math.sqrt(variance / n), -edge.action

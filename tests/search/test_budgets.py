@@ -147,3 +147,13 @@ def test_searcher_starts_anew_for_another_position():
 
 def test_trace_is_empty_unless_wanted():
     assert search(GAME, START, "uniform", SearchConfig(simulations=10)).trace == []
+
+
+def test_number_of_nodes_alone_also_ends_where_the_tree_stops_growing():
+    game = make_game("tic-tac-toe")
+    state = game.new_state()
+    for action in (0, 1, 2, 4, 3, 5):
+        game.apply(state, action)
+    result = search(game, state, "uniform", SearchConfig(simulations=0, nodes=50))
+    assert len(result.tree) < 50
+    assert result.simulations == 5000

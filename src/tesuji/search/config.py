@@ -30,7 +30,8 @@ class SearchConfig:
     simulations: int = 800
     """Simulations to run (AlphaZero: 800). 0: no limit, where nodes or seconds set one."""
     nodes: int = 0
-    """Positions in the tree at which the search ends."""
+    """Positions in the tree at which the search ends; as the only budget, it also ends after 100
+    simulations for each, because a small game's tree may stop growing before."""
     seconds: float = 0.0
     """Wall-clock time."""
     max_bytes: int = 1 << 30

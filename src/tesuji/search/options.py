@@ -23,6 +23,7 @@ _CODES = {
     "pending": ("count", "draw", "loss"),
     "amaf": ("off", "rave", "grave"),
 }
+_SIMULATIONS_PER_NODE = 100
 _NOT_FOR_KERNELS = ("seconds", "max_bytes", "choice", "temperature", "temperature_turns", "trace")
 _DTYPES: dict[Any, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 
@@ -60,7 +61,12 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
     if config.forced_playouts > 0 and selection != "puct":
         raise ValueError(f"forced_playouts belongs to selection=puct, and here it is {selection}")
     weight = 1.0 if evaluator == "rollout" else config.rollout_weight
-    return dataclasses.replace(config, selection=selection, fpu=fpu, rollout_weight=weight)
+    simulations = config.simulations
+    if not simulations and not config.seconds:
+        simulations = config.nodes * _SIMULATIONS_PER_NODE
+    return dataclasses.replace(
+        config, selection=selection, fpu=fpu, rollout_weight=weight, simulations=simulations
+    )
 
 
 def make_options(config: SearchConfig, game: Game, count: int) -> Any:

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
     from tesuji.games.registry import UnknownGame, make_game
     from tesuji.search.api import Searcher, search
     from tesuji.search.config import SearchConfig
+    from tesuji.search.evaluators import EvaluatorError
     from tesuji.search.result import SearchResult
+    from tesuji.search.runner import RuleFault, StopFlag
 
 _HOMES = {
+    "EvaluatorError": "search.evaluators",
+    "RuleFault": "search.runner",
+    "StopFlag": "search.runner",
     "CHANCE": "games.contract",
     "Game": "games.contract",
     "Grid": "games.contract",
@@ -35,12 +40,15 @@ _HOMES = {
 __version__ = "0.1.0"
 __all__ = [
     "CHANCE",
+    "EvaluatorError",
     "Game",
     "Grid",
     "IllegalMove",
+    "RuleFault",
     "SearchConfig",
     "SearchResult",
     "Searcher",
+    "StopFlag",
     "Symmetry",
     "UnknownGame",
     "check_game",

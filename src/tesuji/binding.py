@@ -7,6 +7,7 @@ user's own lines.
 """
 
 import ast
+import enum
 import hashlib
 import inspect
 import sys
@@ -118,10 +119,19 @@ def source_files(instance: object, base: type = object) -> Iterator[tuple[Path, 
                     todo.append(value)
             elif isinstance(value, types.ModuleType):
                 if _is_plain(value):
-                    yield _module_file(value), ""
+                    yield _module_file(value), _fingerprint(_public_values(value))
             else:
                 constants.append(f"{name}={_fingerprint(value)}")
         yield Path(function.__code__.co_filename), ";".join(constants)
+
+
+def _public_values(module: types.ModuleType) -> list[Any]:
+    """The constants of a module; some may come from a file of which nothing else is known."""
+    return [
+        value
+        for name, value in sorted(vars(module).items())
+        if name[:1] != "_" and isinstance(value, (*_VALUES, enum.EnumMeta))
+    ]
 
 
 def _attribute_values(instance: object, owner: type) -> str:
@@ -138,6 +148,9 @@ def _fingerprint(value: Any) -> str:
         return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, list | tuple):
         return f"({','.join(_fingerprint(item) for item in value)})"
+    if isinstance(value, enum.EnumMeta):
+        members: list[enum.Enum] = list(value)
+        return f"({','.join(f'{member.name}={member.value!r}' for member in members)})"
     return repr(value) if isinstance(value, _SCALARS) else type(value).__name__
 
 
@@ -210,6 +223,10 @@ def _is_plain(thing: types.FunctionType | types.ModuleType) -> bool:
 
 def _frozen(value: Any) -> Any:
     """Lists become tuples: compiled code takes its constants from tuples only."""
+    if isinstance(value, enum.IntEnum):
+        return int(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_frozen(item) for item in value))  # a named tuple keeps its names
     return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
@@ -248,7 +265,7 @@ class _SelfResolver(ast.NodeTransformer):
         return node
 
     def _member(self, node: ast.Attribute) -> ast.AST:
-        instance, name = self.binder.instance, node.attr
+        instance, name = self.binder.instance, self._mangled(node.attr)
         if not isinstance(node.ctx, ast.Load):
             raise self._error(
                 node, f"changes self.{name}; what changes during a game belongs into fields()"
@@ -262,17 +279,20 @@ class _SelfResolver(ast.NodeTransformer):
             raise self._error(
                 node, f"uses self.{name}, which {type(instance).__name__} does not have"
             ) from None
-        if isinstance(value, np.generic):
-            return self._name(node, f"_self_{name}", value, _VALUE)
-        if isinstance(value, _SCALARS):
-            return ast.copy_location(ast.Constant(value), node)  # type: ignore[arg-type]
-        if isinstance(value, tuple | np.ndarray):
+        if type(value) in (int, float, bool, str, type(None)):
+            return ast.copy_location(ast.Constant(value), node)
+        if isinstance(value, (*_SCALARS, tuple, np.ndarray)):
             return self._name(node, f"_self_{name}", value, _VALUE)
         raise self._error(
             node,
             f"uses self.{name}, a {type(value).__name__}; compiled rules know numbers, strings, "
             "tuples and NumPy arrays",
         )
+
+    def _mangled(self, name: str) -> str:
+        """What Python makes of a private name inside the class."""
+        is_private = name.startswith("__") and not name.endswith("__")
+        return f"_{self.owner.__name__.lstrip('_')}{name}" if is_private else name
 
     def _name(self, node: ast.AST, name: str, target: Any, after: Any) -> ast.AST:
         self.names[name] = (target, after)

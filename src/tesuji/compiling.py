@@ -29,6 +29,8 @@ INNER: dict[str, Any] = {
     "no_cfunc_wrapper": True,
     # Named tuples of arrays are passed by value: not inlined, a call would copy kilobytes.
     "forceinline": True,
+    # Said here, because otherwise it is inherited from the function that calls.
+    "_nrt": True,
 }
 """How functions that only compiled code calls are compiled for the CPU."""
 

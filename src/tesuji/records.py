@@ -17,7 +17,7 @@ class Record(np.void):  # type: ignore[misc]
         """Writes a field; a name that is no field is an error."""
         names = self.dtype.names or ()
         if name not in names:
-            raise AttributeError(f"there is no field {name!r}; fields: {', '.join(names)}")
+            raise AttributeError(f"there is no field {name!r}; there are {', '.join(names)}")
         self[name] = value
 
 

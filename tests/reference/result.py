@@ -28,7 +28,8 @@ class ReferenceResult(NamedTuple):
 def read_result(game: Game, root: Node, config: SearchConfig) -> ReferenceResult:
     """What the root knows."""
     visits, q, prior, target = (np.zeros(game.num_actions) for _ in range(4))
-    for edge, share in zip(root.edges, policy_target(root, config), strict=True):
+    shares = only_worth_playing(root, policy_target(root, config))
+    for edge, share in zip(root.edges, shares, strict=True):
         visits[edge.action], prior[edge.action] = edge.visits, edge.own_prior
         q[edge.action] = edge.exact_q if edge.visits else 0.0
         target[edge.action] = share
@@ -41,9 +42,9 @@ def read_result(game: Game, root: Node, config: SearchConfig) -> ReferenceResult
 
 def best_edge(root: Node, config: SearchConfig) -> Edge:
     """The move to play: proven best, else not proven lost; then by the rule of choice."""
+    edges = worth_playing(root)
     if root.proven is not None:
-        return most_visited([edge for edge in root.edges if edge.proven == root.proven])
-    edges = [edge for edge in root.edges if edge.proven != -1.0] or root.edges
+        return most_visited(edges)
     if config.selection == "gumbel":
         most = max(edge.visits - edge.visits_before for edge in edges)
         edges = [edge for edge in edges if edge.visits - edge.visits_before == most]
@@ -77,6 +78,20 @@ def policy_target(root: Node, config: SearchConfig) -> list[float]:
     if config.forced_playouts:
         visits = [unforced_visits(root, edge, config) for edge in root.edges]
     return [n / sum(visits) for n in visits]
+
+
+def worth_playing(root: Node) -> list[Edge]:
+    """The moves of a proven root's value, else those that are not proven lost."""
+    if root.proven is not None:
+        return [edge for edge in root.edges if edge.proven == root.proven]
+    return [edge for edge in root.edges if edge.proven != -1.0] or root.edges
+
+
+def only_worth_playing(root: Node, shares: list[float]) -> list[float]:
+    """The shares of the other moves are shared out too, if there is anything to share out."""
+    worth = worth_playing(root)
+    kept = [s if edge in worth else 0.0 for edge, s in zip(root.edges, shares, strict=True)]
+    return [share / sum(kept) for share in kept] if any(kept) else shares
 
 
 def unforced_visits(root: Node, edge: Edge, config: SearchConfig) -> int:

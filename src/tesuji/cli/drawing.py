@@ -112,7 +112,7 @@ def work_text(thought: Thought) -> str:
 
 def tree_text(searcher: Searcher, result: SearchResult) -> str:
     """The size of the tree, and what it may take."""
-    used, most = result.tree.used_bytes / 1e6, searcher.max_bytes() / 1e6
+    used, most = result.tree.used_bytes / 1e6, searcher.planned_bytes() / 1e6
     return f"{len(result.tree):,} nodes in {used:,.1f} MB, of {most:,.1f} MB at most"
 
 

@@ -89,7 +89,7 @@ def as_object(searcher: "Searcher", thought: "Thought", played: list[str]) -> di
         "seconds": thought.seconds,
         "was_interrupted": thought.was_interrupted,
         "nodes": len(result.tree),
-        "tree_bytes": searcher.max_bytes(),
+        "tree_bytes": searcher.planned_bytes(),
         "used_tree_bytes": result.tree.used_bytes,
         "is_tree_full": result.is_tree_full,
         "prior_fallbacks": result.prior_fallbacks,

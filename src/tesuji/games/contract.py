@@ -27,7 +27,7 @@ MAX_CHANCE_OUTCOMES = 256
 """Room for chance outcomes where a game does not set `max_chance_outcomes`."""
 
 _BUILT_IN_FIELDS = ("returns", "turn", "to_play", "is_over")
-_RESERVED_FIELDS = (*_BUILT_IN_FIELDS, "dtype")  # the state's own attribute, which NumPy needs
+_RESERVED_FIELDS = (*_BUILT_IN_FIELDS, "dtype", "view")  # NumPy and Numba take these for theirs
 RULES = ("reset", "legal_actions", "play", "observe", "chance_outcomes")
 
 

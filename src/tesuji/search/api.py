@@ -1,5 +1,6 @@
 """The search as people call it: `search` for one question, `Searcher` to keep the tree."""
 
+import operator
 import os
 from collections.abc import Sequence
 from types import ModuleType
@@ -25,6 +26,7 @@ from tesuji.search.tree import (
     plan_tree,
     tree_bytes,
 )
+from tesuji.search.view import Clock
 
 
 @overload
@@ -34,7 +36,11 @@ def search(
     evaluator: Evaluator = ...,
     config: SearchConfig = ...,
     seed: int = ...,
-    **details: Any,
+    *,
+    threads: int | None = ...,
+    device: str = ...,
+    progress: Progress | None = ...,
+    stop: StopFlag | None = ...,
 ) -> SearchResult: ...
 @overload
 def search(
@@ -43,7 +49,11 @@ def search(
     evaluator: Evaluator = ...,
     config: SearchConfig = ...,
     seed: int = ...,
-    **details: Any,
+    *,
+    threads: int | None = ...,
+    device: str = ...,
+    progress: Progress | None = ...,
+    stop: StopFlag | None = ...,
 ) -> list[SearchResult]: ...
 def search(
     game: Game,
@@ -51,8 +61,12 @@ def search(
     evaluator: Evaluator = "rollout",
     config: SearchConfig = SearchConfig(),  # noqa: B008 (frozen)
     seed: int = 0,
-    **details: Any,
-) -> SearchResult | list[SearchResult]:
+    *,
+    threads: int | None = None,
+    device: str = "cpu",
+    progress: Progress | None = None,
+    stop: StopFlag | None = None,
+) -> Any:
     """Searches one position, or several side by side.
 
     Args:
@@ -62,11 +76,12 @@ def search(
             [B, A] and values [B] or [B, players].
         config: every option; see `SearchConfig`.
         seed: the same seed gives the same result, whatever the threads and the other games.
-        **details: `threads`, `device`, `progress` and `stop`, as in `Searcher`.
+        threads: games of a batch are shared among so many; by default as many as there are cores.
+        device: cpu or cuda.
+        progress: called now and then with the simulations done and those asked for.
+        stop: ends the search when it is set; the result so far stands.
     """
-    device = {key: details.pop(key) for key in ("threads", "device") if key in details}
-    searcher = Searcher(game, evaluator, config, **device)
-    return searcher.search(states, seed, **details)  # type: ignore[no-any-return]
+    return Searcher(game, evaluator, config, threads, device).search(states, seed, progress, stop)
 
 
 class Searcher:
@@ -88,19 +103,24 @@ class Searcher:
         threads: int | None = None,
         device: str = "cpu",
     ) -> None:
+        if not isinstance(game, Game):
+            raise ValueError(f"the game is {game!r}; make it with make_game() or from its class")
+        if not isinstance(config, SearchConfig):
+            raise ValueError(f"the config is a {type(config).__name__}; it must be a SearchConfig")
+        if threads is not None and not (isinstance(threads, int) and threads >= 1):
+            raise ValueError(f"threads is {threads!r}; it must be a whole number, 1 or more")
         check_evaluator(evaluator)
         check_for_game(config, game)
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}; it must be 1 or more")
         self.game = game
         self.evaluator = evaluator
         self.config = resolve(config, evaluator)
         self._kernels = _kernels_for(device)
-        self.threads = 1 if device == "cuda" else threads or os.cpu_count() or 1
+        self.threads = 1 if device == "cuda" else threads or len(os.sched_getaffinity(0))
         self._tag = register(game)
         self._tree: Tree | None = None
+        self._clock = Clock()
 
-    def max_bytes(self, games: int = 1) -> int:
+    def planned_bytes(self, games: int = 1) -> int:
         """The memory that the tree of a new search of so many games takes at most."""
         size = plan_tree(self.game, self.config, games)
         return tree_bytes(self.game, self.config, games, size)
@@ -120,24 +140,26 @@ class Searcher:
             progress: called now and then.
             stop: ends the search when it is set.
         """
+        self._clock.time += 1
         is_single = isinstance(states, np.void)
         batch = self._as_batch([states] if is_single else states)
         if len(batch) == 0:
             return []
         tree = self._prepare_tree(batch)
-        run = Run(self.game, self.evaluator, self.config, tree, seed, self._kernels)
+        run = Run(self.game, self.evaluator, self.config, tree, _whole(seed), self._kernels)
         if stop is not None:
-            stop.attach(run.scratch.work["stop"])
+            stop.attach(run.scratch.work)
         try:
             run.go(batch, self.threads, progress)
         except BaseException:
             self._tree = None  # it may hold half a simulation
             raise
-        results = run.results()
+        results = run.results(self._clock)
         return results[0] if is_single else results
 
     def advance(self, actions: int | Sequence[int]) -> None:
         """Moves the root of each game along its action, mine or the opponent's."""
+        self._clock.time += 1
         if self._tree is None:
             return
         games = len(self._tree.roots)
@@ -153,6 +175,8 @@ class Searcher:
         Raises:
             ValueError: for states of another game, finished ones, and those left to chance.
         """
+        if not isinstance(states, list | tuple | np.ndarray):
+            raise ValueError(f"there is no position in a {type(states).__name__}; give a state")
         batch, dtype = np.empty(len(states), self.game.dtype), self.game.dtype
         for i, state in enumerate(states):
             if getattr(state, "dtype", None) != dtype:
@@ -187,6 +211,18 @@ class Searcher:
             self._tree = enlarge_tree(self.game, self.config, tree, larger)
         assert self._tree is not None
         return self._tree
+
+
+def _whole(seed: Any) -> int:
+    """The seed as a plain whole number.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise ValueError(f"the seed is {seed!r}; it must be a whole number") from None
 
 
 def _are_equal(state: State, other: State) -> bool:

@@ -161,7 +161,7 @@ def _check_types(config: SearchConfig) -> None:
 _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
 _POSITIVE = ("c_puct_spread_prior", "max_bytes", "gumbel_c_scale")
 _AT_MOST = {
-    "simulations": 2**62,
+    "simulations": 2**31 - 2,
     "nodes": 2**31 - 1,
     "seconds": 10_000_000.0,  # four months
     "max_bytes": 2**48,
@@ -192,38 +192,73 @@ def _check_ranges(config: SearchConfig) -> None:
 
 
 def _check_together(config: SearchConfig) -> None:
-    if config.selection == "uct" and config.fpu not in ("auto", "infinite"):
-        raise ValueError(
-            f"fpu={config.fpu} has no meaning with selection=uct, which tries every move once "
-            "first; use selection=puct"
-        )
     if config.trace and not config.simulations:
         raise ValueError("trace keeps a number of simulations: set simulations")
-    if config.selection == "gumbel":
-        ignored = [name for name in _NOT_WITH_GUMBEL if getattr(config, name) != _default(name)]
-        if ignored:
-            raise ValueError(
-                f"selection=gumbel does not use {', '.join(ignored)}; leave them at their defaults"
-            )
-        if not config.simulations:
-            raise ValueError("selection=gumbel shares out a number of simulations: set simulations")
-
-
-_NOT_WITH_GUMBEL = (
-    "fpu",
-    "noise_weight",
-    "forced_playouts",
-    "amaf",
-    "widening",
-    "prior_threshold",
-    "prune_margin",
-    "c_puct_spread",
-    "choice",
-)
+    if config.selection == "gumbel" and not config.simulations:
+        raise ValueError("selection=gumbel shares out a number of simulations: set simulations")
 
 
 def _default(name: str) -> Any:
     return SearchConfig.__dataclass_fields__[name].default
+
+
+_PUCT = ("puct", "puct-log")
+_NOT_GUMBEL = ("uct", *_PUCT)
+
+_COUNTS_WITH: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "c_uct": ("selection", ("uct",)),
+    "c_puct": ("selection", _PUCT),
+    "c_puct_base": ("selection", _PUCT),
+    "c_puct_spread": ("selection", _NOT_GUMBEL),
+    "visit_term": ("selection", ("puct",)),
+    "visit_exponent": ("selection", ("puct",)),
+    "fpu": ("selection", _PUCT),
+    "fpu_reduction": ("fpu", ("reduction",)),
+    "noise_weight": ("selection", _PUCT),
+    "forced_playouts": ("selection", ("puct",)),
+    "gumbel_actions": ("selection", ("gumbel",)),
+    "gumbel_c_visit": ("selection", ("gumbel",)),
+    "gumbel_c_scale": ("selection", ("gumbel",)),
+    "pending": ("selection", _NOT_GUMBEL),
+    "choice": ("selection", _NOT_GUMBEL),
+    "temperature": ("choice", ("temperature",)),
+    "temperature_turns": ("choice", ("temperature",)),
+    "lcb_deviations": ("choice", ("lcb",)),
+    "lcb_visits": ("choice", ("lcb",)),
+    "amaf": ("selection", _NOT_GUMBEL),
+    "amaf_bias": ("amaf", ("rave", "grave")),
+    "grave_visits": ("amaf", ("grave",)),
+    "widening": ("selection", _NOT_GUMBEL),
+    "prior_threshold": ("selection", _NOT_GUMBEL),
+    "prune_margin": ("selection", _NOT_GUMBEL),
+}
+_COUNTS_ABOVE_ZERO = {
+    "c_puct_spread_prior": "c_puct_spread",
+    "c_puct_spread_weight": "c_puct_spread",
+    "noise_alpha": "noise_weight",
+    "rollouts": "rollout_weight",
+    "widening_exponent": "widening",
+    "prune_visits": "prune_margin",
+}
+
+
+def ignored_options(config: SearchConfig) -> dict[str, str]:
+    """The options of a resolved config that were set and count for nothing, with the reason."""
+    ignored = {}
+    for option, (other, values) in _COUNTS_WITH.items():
+        if getattr(config, other) not in values:
+            given = getattr(config, other)
+            ignored[option] = f"{other}={' or '.join(values)}, and here it is {given}"
+    for option, other in _COUNTS_ABOVE_ZERO.items():
+        if not getattr(config, other) > 0:
+            ignored[option] = f"{other} above 0"
+    if config.leaves == 1:
+        ignored["pending"] = "leaves above 1"
+    return {
+        option: reason
+        for option, reason in ignored.items()
+        if getattr(config, option) != _default(option)
+    }
 
 
 def check_for_game(config: SearchConfig, game: Game) -> None:

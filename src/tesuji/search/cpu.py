@@ -9,12 +9,10 @@ from tesuji.compiling import Kernel
 from tesuji.search.reuse import advance
 from tesuji.search.rollout import rollout
 from tesuji.search.simulation import (
-    begin,
     finish_leaves,
-    is_finished,
     observe_leaves,
-    select_leaves,
-    simulate,
+    select_in_game,
+    simulate_game,
 )
 
 
@@ -24,19 +22,14 @@ def simulate_games(
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
     for b in range(first, last):
-        begin(tree, scratch, options[b], b, states[b])
-        for _ in range(rounds):
-            if is_finished(tree, scratch, options[b], b):
-                break
-            simulate(tree, scratch, options[b], b)
+        simulate_game(tree, scratch, options[b], b, states[b], rounds)
 
 
 @Kernel
 def select_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
     """Selects the leaves of one round in each game that is not finished."""
     for b in range(first, last):
-        begin(tree, scratch, options[b], b, states[b])
-        select_leaves(tree, scratch, options[b], b)
+        select_in_game(tree, scratch, options[b], b, states[b])
 
 
 @Kernel

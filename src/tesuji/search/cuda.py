@@ -10,12 +10,10 @@ from numba import cuda
 
 from tesuji.search.reuse import advance
 from tesuji.search.simulation import (
-    begin,
     finish_leaves,
-    is_finished,
     observe_leaves,
-    select_leaves,
-    simulate,
+    select_in_game,
+    simulate_game,
 )
 
 _THREADS_PER_BLOCK = 64
@@ -47,11 +45,7 @@ def simulate_games(
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
     b = first + cuda.grid(1)
     if b < last:
-        begin(tree, scratch, options[b], b, states[b])
-        for _ in range(rounds):
-            if is_finished(tree, scratch, options[b], b):
-                break
-            simulate(tree, scratch, options[b], b)
+        simulate_game(tree, scratch, options[b], b, states[b], rounds)
 
 
 @CudaKernel
@@ -59,8 +53,7 @@ def select_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any,
     """Selects the leaves of one round in each game that is not finished."""
     b = first + cuda.grid(1)
     if b < last:
-        begin(tree, scratch, options[b], b, states[b])
-        select_leaves(tree, scratch, options[b], b)
+        select_in_game(tree, scratch, options[b], b, states[b])
 
 
 @CudaKernel

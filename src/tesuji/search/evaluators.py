@@ -50,12 +50,10 @@ def evaluate(
     Raises:
         EvaluatorError: when what came back has another shape.
     """
-    try:
-        logits, values = evaluator(planes)
-    except (TypeError, ValueError) as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
-            raise  # its own error, not ours in taking the pair apart
-        raise EvaluatorError("the evaluator must return a pair: logits and values") from error
+    returned: Any = evaluator(planes)
+    if not (isinstance(returned, tuple | list) and len(returned) == 2):
+        raise EvaluatorError("the evaluator must return a pair: logits and values")
+    logits, values = returned
     logits = np.ascontiguousarray(logits, np.float32)
     values = np.ascontiguousarray(values, np.float32)
     batch, players = len(planes), game.num_players

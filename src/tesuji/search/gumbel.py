@@ -19,9 +19,11 @@ def select_gumbel_root(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """Among the edges visited as often as the schedule asks, the largest g + ℓ + σ(Q)."""
     moves = min(options.gumbel_actions, tree.nodes[b, ROOT].num_edges)
     simulation = scratch.work[b].simulations + scratch.work[b].num_leaves
-    required = required_visits(simulation, moves, options.simulations)
-    edge = best_with_visits(tree, scratch, options, b, required)
-    return edge if edge >= 0 else best_with_visits(tree, scratch, options, b, -1)
+    for required in (required_visits(simulation, moves, options.simulations), -1):
+        edge = best_with_visits(tree, scratch, options, b, required)
+        if edge >= 0:
+            return edge
+    return tree.nodes[b, ROOT].first_edge
 
 
 @kernel_function

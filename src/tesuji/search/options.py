@@ -8,7 +8,13 @@ import numpy as np
 
 from tesuji.games.contract import Game
 from tesuji.records import Record
-from tesuji.search.config import SearchConfig, needs_extras, needs_node_extras, option_kinds
+from tesuji.search.config import (
+    SearchConfig,
+    ignored_options,
+    needs_extras,
+    needs_node_extras,
+    option_kinds,
+)
 
 UCT, PUCT, PUCT_LOG, GUMBEL = range(4)
 ONE_PLUS_SUM, SUM, NODE, MAX_ONE = range(4)
@@ -58,15 +64,26 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
     fpu = config.fpu
     if fpu == "auto" and selection != "gumbel":  # which has none
         fpu = "infinite" if selection == "uct" else "zero"
-    if config.forced_playouts > 0 and selection != "puct":
-        raise ValueError(f"forced_playouts belongs to selection=puct, and here it is {selection}")
+    if evaluator == "rollout" and config.rollout_weight not in (0.0, 1.0):
+        raise ValueError("rollout_weight mixes rollouts with another evaluator than rollout")
     weight = 1.0 if evaluator == "rollout" else config.rollout_weight
-    simulations = config.simulations
-    if not simulations and not config.seconds:
-        simulations = config.nodes * _SIMULATIONS_PER_NODE
-    return dataclasses.replace(
-        config, selection=selection, fpu=fpu, rollout_weight=weight, simulations=simulations
-    )
+    resolved = dataclasses.replace(config, selection=selection, rollout_weight=weight)
+    given = dataclasses.replace(resolved, fpu=_given_fpu(config.fpu, selection))
+    for option, reason in ignored_options(given).items():
+        raise ValueError(f"{option} counts only with {reason}")
+    return dataclasses.replace(resolved, fpu=fpu)
+
+
+def _given_fpu(fpu: str, selection: str) -> Any:
+    """What was asked for, where it says more than the formula itself."""
+    return "auto" if selection == "uct" and fpu == "infinite" else fpu
+
+
+def simulation_limit(config: SearchConfig) -> int:
+    """The simulations after which a game is finished, or 0 where time alone decides."""
+    if config.simulations or config.seconds:
+        return config.simulations
+    return config.nodes * _SIMULATIONS_PER_NODE
 
 
 def make_options(config: SearchConfig, game: Game, count: int) -> Any:
@@ -76,6 +93,7 @@ def make_options(config: SearchConfig, game: Game, count: int) -> Any:
         if name not in _NOT_FOR_KERNELS:
             value = getattr(config, name)
             options[name] = _CODES[name].index(value) if name in _CODES else value
+    options["simulations"] = simulation_limit(config)
     options["is_plain"] = not (
         needs_extras(config)
         or config.forced_playouts > 0

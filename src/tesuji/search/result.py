@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,92 +22,10 @@ from tesuji.search.gumbel import (
 from tesuji.search.random import random_unit
 from tesuji.search.scratch import TREE_FULL, Scratch
 from tesuji.search.selection import node_terms
-from tesuji.search.tree import ROOT, UNVISITED, Tree, used_bytes
+from tesuji.search.tree import ROOT, Tree, used_bytes
+from tesuji.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
 
 SMALLEST_TEMPERATURE = 1e-8
-TRACE_KINDS = ("expanded", "finished", "proven", "not kept")
-
-
-class Edge(NamedTuple):
-    """A move in the tree, with what is known of it for the player who makes it."""
-
-    action: int
-    prior: float
-    visits: int
-    q: float
-    child: int | None  # node
-    exact: float | None  # proven value
-
-
-class Simulation(NamedTuple):
-    """One step of a trace: the nodes it went through, the moves between, and what came back."""
-
-    nodes: list[int]
-    actions: list[int]
-    kind: str  # one of TRACE_KINDS
-    values: list[float]  # per player
-
-
-@dataclass(frozen=True)
-class SearchTree:
-    """A finished tree, for drawing and for questions; node 0 is the root.
-
-    It shows the arrays of the search: a `Searcher` that goes on changes them.
-    """
-
-    arrays: Tree
-    row: int
-    used_bytes: int  # what its nodes and edges take
-
-    def __len__(self) -> int:
-        """The number of nodes."""
-        return int(self.arrays.roots[self.row].num_nodes)
-
-    def state(self, node: int) -> Any:
-        """The position."""
-        return self.arrays.states[self.row, node]
-
-    def visits(self, node: int) -> int:
-        """N: simulations through the node, its own evaluation included, the root's not."""
-        return int(self.arrays.nodes[self.row, node].sum_visits) + (node != ROOT)
-
-    def values(self, node: int) -> NDArray[np.float64]:
-        """V per player: the mean of the node's own evaluation and all results below."""
-        state, record = self.state(node), self.arrays.nodes[self.row, node]
-        if state.is_over:
-            return np.array(state.returns, float)
-        own = 0 if state.to_play == CHANCE else 1
-        values: NDArray[np.float64] = record.value_sum / max(1, int(record.sum_visits) + own)
-        return values
-
-    def edges(self, node: int = ROOT) -> list[Edge]:
-        """The node's moves, in the order in which the search looks at them."""
-        record = self.arrays.nodes[self.row, node]
-        return [self._edge(int(record.first_edge) + i) for i in range(record.num_edges)]
-
-    def path(self, node: int) -> tuple[list[int], list[int]]:
-        """The nodes from the root to `node`, and the actions between them."""
-        nodes, actions = [node], []
-        while node != ROOT:
-            record = self.arrays.nodes[self.row, node]
-            actions.append(int(self.arrays.edges[self.row, record.parent_edge].action))
-            node = int(record.parent)
-            nodes.append(node)
-        return nodes[::-1], actions[::-1]
-
-    def _edge(self, place: int) -> Edge:
-        edge = self.arrays.edges[self.row, place]
-        exact = None
-        if self.arrays.extras.size and self.arrays.extras[self.row, place].is_proven:
-            exact = float(self.arrays.extras[self.row, place].exact)
-        return Edge(
-            action=int(edge.action),
-            prior=float(edge.prior),
-            visits=int(edge.visits),
-            q=float(edge.q) if exact is None else exact,
-            child=int(edge.child) if edge.child != UNVISITED else None,
-            exact=exact,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +33,8 @@ class SearchResult:
     """The outcome of a search; what it says is worked out when it is first asked.
 
     Arrays run over all actions; illegal ones are 0 everywhere. It keeps a copy of the root, so it
-    stays as it is when a `Searcher` goes on; `tree` and `trace` do not.
+    stays as it is when its `Searcher` goes on; `tree`, `trace` and `principal_variation` must be
+    asked for before.
     """
 
     game: Game
@@ -208,23 +127,17 @@ class SearchResult:
     @functools.cached_property
     def best_action(self) -> int:
         """The move to play without chance: see docs/algorithm.md, "After the search"."""
-        edges = SearchTree(self.roots, self.row, 0).edges(ROOT)
-        if self.proven:
-            edges = [edge for edge in edges if edge.exact == self.value]
-        else:
-            edges = [edge for edge in edges if edge.exact != -1.0] or edges
-            if self.config.selection == "gumbel" and self.visits.any():
-                return self._best_by_gumbel(edges)
-            if self.config.choice == "lcb":
-                return self._best_by_bound(edges)
-        return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
+        if self.config.selection == "gumbel" and self.visits.any() and not self.proven:
+            return self._best_by_gumbel()
+        if self.config.choice == "lcb" and not self.proven:
+            return self._best_by_bound()
+        return _most_visited(self._candidates)
 
     @functools.cached_property
     def action(self) -> int:
         """The move that `config.choice` plays: the best, or drawn by temperature, once."""
         config = self.config
-        is_early = self.turn < config.temperature_turns
-        if config.choice != "temperature" or not is_early or not self.visits.any():
+        if config.choice != "temperature" or self.turn >= config.temperature_turns:
             return self.best_action
         cumulative = np.cumsum(self.policy(config.temperature))
         x = random_unit(self.scratch.streams, self.row) * cumulative[-1]
@@ -236,21 +149,24 @@ class SearchResult:
         if self.config.selection == "gumbel":
             weights = np.zeros(len(self._edges))
             improve_policy(self.roots, self.options[self.row], self.row, ROOT, weights)
+        elif self.config.forced_playouts > 0:
+            weights = self._without_forced_playouts()
         else:
             weights = self._edges["visits"].astype(float)
-            if self.config.forced_playouts > 0:
-                weights = self._without_forced_playouts()
-            if not weights.any():
-                weights = self._edges["prior"].astype(float)
-        return self._by_action(weights / weights.sum(), np.float64)
+        if not weights.any():
+            weights = self._edges["prior"].astype(float)
+        target = self._by_candidate(self._by_action(weights, np.float64))
+        target /= target.sum()
+        return target
 
     def policy(self, temperature: float = 1.0) -> NDArray[np.float64]:
         """[A] visits^(1/τ), normalised; the best action alone for τ near 0."""
-        if temperature < 0:
-            raise ValueError(f"temperature is {temperature}; it cannot be negative")
-        if temperature < SMALLEST_TEMPERATURE or not self.visits.any():
+        if not temperature >= 0:
+            raise ValueError(f"temperature is {temperature}; it must be 0 or more")
+        visits = self._by_candidate(self.visits)
+        if temperature < SMALLEST_TEMPERATURE or not visits.any():
             return _one_hot(self.game.num_actions, self.best_action)
-        return visits_to_policy(self.visits, temperature)
+        return visits_to_policy(visits, temperature)
 
     @property
     def principal_variation(self) -> list[int]:
@@ -260,9 +176,8 @@ class SearchResult:
             edges = [edge for edge in self.tree.edges(node) if edge.visits > 0]
             if not edges:
                 break
-            best = max(edges, key=lambda edge: (edge.visits, edge.q, -edge.action))
-            moves.append(best.action)
-            node = best.child
+            moves.append(_most_visited(edges))
+            node = self._child(node, moves[-1])
         return moves
 
     @property
@@ -282,15 +197,30 @@ class SearchResult:
         result[self._edges["action"]] = numbers
         return result
 
-    def _best_by_gumbel(self, edges: list[Edge]) -> int:
+    @functools.cached_property
+    def _candidates(self) -> list[Edge]:
+        """The moves worth playing: of a proven root's value, else not proven lost."""
+        edges = edges_of(self.roots, self.row, ROOT)
+        if self.proven:
+            return [edge for edge in edges if edge.exact == self.value]
+        return [edge for edge in edges if edge.exact != -1.0] or edges
+
+    def _by_candidate(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """[A] the numbers with 0 for moves not worth playing, where that leaves any."""
+        kept = np.zeros_like(numbers)
+        actions = [edge.action for edge in self._candidates]
+        kept[actions] = numbers[actions]
+        return kept if kept.any() else numbers
+
+    def _best_by_gumbel(self) -> int:
         """Of the moves visited most in this search, the largest g + ℓ + σ(Q)."""
         tree, options, row = self.roots, self.options[self.row], self.row
         work = self.scratch.work[row]
         mixed, scale = mixed_value(tree, options, row, ROOT), q_scale(tree, options, row, ROOT)
-        chosen = {edge.action for edge in edges}
+        candidates = {edge.action for edge in self._candidates}
         best, best_key = -1, (-1, -math.inf)
         for index, action in enumerate(self._edges["action"].tolist()):
-            if action in chosen:
+            if action in candidates:
                 visits = int(self._edges[index].visits - work.base_visits[index])
                 sigma = scale * (completed_q(tree, options, row, index, mixed) + 1.0) / 2.0
                 score = work.gumbel[index] + edge_logit(tree, row, index) + sigma
@@ -298,24 +228,22 @@ class SearchResult:
                     best, best_key = action, (visits, score)
         return best
 
-    def _best_by_bound(self, edges: list[Edge]) -> int:
+    def _best_by_bound(self) -> int:
         """The largest Q − z · √(variance / n) among moves visited often enough."""
-        squares = dict(
-            zip(self._edges["action"], self.roots.extras["square_sum"][self.row], strict=False)
-        )
-        most = max(edge.visits for edge in edges)
+        actions, squares = self._edges["action"], self.roots.extras["square_sum"][self.row]
+        square_sum = dict(zip(actions.tolist(), squares.tolist(), strict=False))
+        most = max(edge.visits for edge in self._candidates)
 
         def bound(edge: Edge) -> tuple[float, int]:
             if edge.exact is not None:  # which leaves no doubt
                 return edge.exact, -edge.action
             n = edge.visits
-            variance = max(0.0, squares[edge.action] / n - edge.q**2) * n / (n - 1)
+            variance = max(0.0, square_sum[edge.action] / n - edge.q**2) * n / (n - 1)
             return edge.q - self.config.lcb_deviations * math.sqrt(variance / n), -edge.action
 
-        often = [edge for edge in edges if edge.visits >= max(2.0, self.config.lcb_visits * most)]
-        if not often:
-            return max(edges, key=lambda e: (e.visits, e.q, -e.action)).action
-        return max(often, key=bound).action
+        enough = max(2.0, self.config.lcb_visits * most)
+        often = [edge for edge in self._candidates if edge.visits >= enough]
+        return max(often, key=bound).action if often else _most_visited(self._candidates)
 
     def _without_forced_playouts(self) -> NDArray[np.float64]:
         """Visits per root edge less those that PUCT alone would not have given (KataGo)."""
@@ -372,7 +300,7 @@ def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float6
 
 
 def make_results(
-    game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any
+    game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any, clock: Clock
 ) -> list[SearchResult]:
     """The result of each game of a batch."""
     widest = int(tree.nodes["num_edges"][:, ROOT].max())
@@ -389,7 +317,7 @@ def make_results(
         SearchResult(
             game=game,
             config=config,
-            tree=SearchTree(tree, row, used_bytes(game, config, tree, row)),
+            tree=SearchTree(tree, row, used_bytes(game, config, tree, row), clock, clock.time),
             roots=roots,
             scratch=scratch,
             options=options,
@@ -397,6 +325,11 @@ def make_results(
         )
         for row in range(len(roots.roots))
     ]
+
+
+def _most_visited(edges: list[Edge]) -> int:
+    """The action of the most visits; of equals the best for the mover, then the lowest."""
+    return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
 
 
 def _one_hot(length: int, index: int) -> NDArray[np.float64]:

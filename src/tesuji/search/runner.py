@@ -3,11 +3,12 @@
 import itertools
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from tesuji.games.contract import Game
 from tesuji.games.rules import register
 from tesuji.search.config import SearchConfig
 from tesuji.search.evaluators import Evaluator, EvaluatorError, evaluate
-from tesuji.search.options import make_options
+from tesuji.search.options import make_options, simulation_limit
 from tesuji.search.result import SearchResult, make_results
 from tesuji.search.scratch import (
     NO_LEGAL_ACTION,
@@ -24,15 +25,23 @@ from tesuji.search.scratch import (
     NOT_ENDING,
     make_scratch,
 )
-from tesuji.search.tree import ROOT, Tree
+from tesuji.search.tree import MOST_VISITS, ROOT, Tree
+from tesuji.search.view import Clock
 
 Progress = Callable[[int, int], None]
 """Called now and then with the simulations done and those asked for, all games together."""
 
-Pool = ThreadPoolExecutor | None
+
+class _Threads(NamedTuple):
+    executor: ThreadPoolExecutor
+    threads: int
+
+
+Pool = _Threads | None
 """None: the calling thread does everything."""
 
 _PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
+_MOST_ROUNDS = 1 << 30
 _FIRST_SIMULATIONS = 2048  # all games together, before that time is known
 
 
@@ -46,22 +55,24 @@ class StopFlag:
     def __init__(self) -> None:
         """A flag that is not set."""
         self._is_set = False
-        self._flags: list[NDArray[np.int32]] = []
+        self._attached: list[weakref.ref[NDArray[Any]]] = []
 
     def set(self) -> None:
         """Ends the searches that were given this flag."""
         self._is_set = True
-        for flags in self._flags:
-            flags[:] = 1
+        for reference in self._attached:
+            work = reference()
+            if work is not None:
+                work["stop"] = 1
 
     def is_set(self) -> bool:
         """Whether it was set."""
         return self._is_set
 
-    def attach(self, flags: NDArray[np.int32]) -> None:
-        """Has `set` write 1 to `flags` [B], where compiled code looks before each simulation."""
-        self._flags.append(flags)
-        flags[:] = self._is_set
+    def attach(self, work: NDArray[Any]) -> None:
+        """Has `set` write to work.stop [B], where compiled code looks before each simulation."""
+        self._attached.append(weakref.ref(work))
+        work["stop"] = self._is_set
 
 
 class Run:
@@ -90,45 +101,43 @@ class Run:
         self.games = len(tree.roots)
         self.scratch = make_scratch(game, config, self.games, seed)
         self.options = make_options(config, game, self.games)
+        self._limit = simulation_limit(config)
         self._tag = register(game)
 
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up."""
-        parts = min(threads, self.games)
-        with _deadline(self.config.seconds, self.scratch.work["stop"]), _pool(parts) as pool:
-            if isinstance(self.evaluator, str):
-                self._run_natively(states, pool, progress)
-            else:
-                self._run_with_evaluator(states, pool, progress)
+        stop, rounds = self.scratch.work["stop"], max(1, _FIRST_SIMULATIONS // self.games)
+        with _pool(min(threads, self.games)) as pool:
+            # Evaluates the roots, whatever the budget; compiling is not on the clock.
+            self._play_rounds(pool, states, 1)
+            with _deadline(self.config.seconds, stop):
+                while not self._is_finished():
+                    start = time.perf_counter()
+                    self._play_rounds(pool, states, rounds)
+                    if time.perf_counter() - start < _PATIENCE:
+                        rounds = min(2 * rounds, _MOST_ROUNDS)
+                    if progress is not None:
+                        done = self.scratch.work["simulations"].sum()
+                        progress(int(done), self._limit * self.games)
 
-    def results(self) -> list[SearchResult]:
-        """One result a game."""
-        return make_results(self.game, self.config, self.tree, self.scratch, self.options)
+    def results(self, clock: Clock) -> list[SearchResult]:
+        """One result a game; its tree can be looked at until `clock` goes on."""
+        return make_results(self.game, self.config, self.tree, self.scratch, self.options, clock)
 
-    def _run_natively(self, states: NDArray[Any], pool: Pool, progress: Progress | None) -> None:
-        rounds = max(1, _FIRST_SIMULATIONS // self.games)
-        while not self._is_finished():
-            start = time.perf_counter()
+    def _play_rounds(self, pool: Pool, states: NDArray[Any], rounds: int) -> None:
+        """Plays so many rounds in each game, or one where the evaluator is not built in."""
+        if isinstance(self.evaluator, str):
             self._each(pool, self.kernels.simulate_games, self.options, states, rounds)
-            self._after_round(progress)
-            if time.perf_counter() - start < _PATIENCE:
-                rounds *= 2
-
-    def _run_with_evaluator(
-        self, states: NDArray[Any], pool: Pool, progress: Progress | None
-    ) -> None:
-        assert not isinstance(self.evaluator, str)
-        while not self._is_finished():
+        else:
             self._each(pool, self.kernels.select_games, self.options, states)
             counts = self.scratch.work["num_leaves"]
-            total = int(counts.sum())
-            if total:
+            if counts.any():
                 rows = np.cumsum(counts) - counts
-                planes = np.zeros((total, *self.game.observation_shape), np.float32)
+                planes = np.zeros((counts.sum(), *self.game.observation_shape), np.float32)
                 self._each(pool, self.kernels.observe_games, planes, rows)
                 logits, values = evaluate(self.evaluator, planes, self.game)
                 self._each(pool, self.kernels.finish_games, self.options, logits, values, rows)
-            self._after_round(progress)
+        _check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
 
     def _each(self, pool: Pool, kernel: Any, *arguments: Any) -> None:
         """Runs a kernel over all games, a share of them in each thread of the pool."""
@@ -136,9 +145,9 @@ class Run:
         if pool is None:
             kernel(self._tag, *arguments, 0, self.games)
             return
-        bounds = np.linspace(0, self.games, pool._max_workers + 1).astype(int).tolist()
+        bounds = np.linspace(0, self.games, pool.threads + 1).astype(int).tolist()
         jobs = [
-            pool.submit(kernel, *(self._tag, *arguments, first, last))
+            pool.executor.submit(kernel, *(self._tag, *arguments, first, last))
             for first, last in itertools.pairwise(bounds)
         ]
         for job in jobs:
@@ -146,22 +155,14 @@ class Run:
 
     def _is_finished(self) -> bool:
         """Whether no game has anything left to do."""
-        roots, config = self.tree.roots, self.config
-        is_done = roots["is_proven"] | (self.scratch.work["stop"] != 0)
-        if config.simulations:
-            is_done |= self.scratch.work["simulations"] >= config.simulations
-        if config.nodes:
-            is_done |= roots["num_nodes"] >= config.nodes
-        # The root is made and evaluated in any case; before that its numbers mean nothing.
-        is_ready = self.scratch.work["has_begun"] & (self.tree.nodes["num_edges"][:, ROOT] > 0)
-        return bool((is_done & is_ready).all())
-
-    def _after_round(self, progress: Progress | None) -> None:
-        _check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
-        if progress is not None:
-            progress(
-                int(self.scratch.work["simulations"].sum()), self.config.simulations * self.games
-            )
+        roots, work = self.tree.roots, self.scratch.work
+        is_done = roots["is_proven"] | (work["stop"] != 0)
+        if self._limit:
+            is_done |= work["simulations"] >= self._limit
+        if self.config.nodes:
+            is_done |= roots["num_nodes"] >= self.config.nodes
+        is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= MOST_VISITS
+        return bool(is_done.all())
 
 
 @contextmanager
@@ -169,8 +170,8 @@ def _pool(threads: int) -> Iterator[Pool]:
     if threads < 2:
         yield None
     else:
-        with ThreadPoolExecutor(threads) as pool:
-            yield pool
+        with ThreadPoolExecutor(threads) as executor:
+            yield _Threads(executor, threads)
 
 
 @contextmanager
@@ -191,7 +192,7 @@ def _deadline(seconds: float, flags: NDArray[np.int32]) -> Iterator[None]:
 def _check_faults(game: Game, faults: int) -> None:
     if faults & NOT_A_NUMBER:
         raise EvaluatorError(
-            "the evaluator returned NaN or +∞ for a value or for a legal move's logit"
+            "the evaluator returned NaN or an infinite value, or NaN or +∞ as a legal move's logit"
         )
     if faults & NO_LEGAL_ACTION:
         raise RuleFault(

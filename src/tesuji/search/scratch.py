@@ -77,7 +77,17 @@ EXPANDED, FINISHED, PROVEN, NOT_KEPT = range(4)
 
 
 def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scratch:
-    """Working memory for one search."""
+    """Working memory for one search.
+
+    Raises:
+        ValueError: when a trace does not fit into `max_bytes`.
+    """
+    traced_bytes = games * config.simulations * trace_dtype(game).itemsize
+    if config.trace and traced_bytes > config.max_bytes:
+        raise ValueError(
+            f"a trace of {config.simulations:,} simulations takes {traced_bytes:,} bytes, and "
+            f"max_bytes is {config.max_bytes:,}; set fewer simulations or more max_bytes"
+        )
     moves = game.max_turns + 1 if config.amaf != "off" else 0
     traced = config.simulations if config.trace else 0
     work = np.zeros(games, work_dtype(game))

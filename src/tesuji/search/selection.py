@@ -75,10 +75,11 @@ class Terms(NamedTuple):
 def best_edge(tree: Any, options: Any, b: Any, node: Any) -> Any:
     """The edge with the largest score, of equals the first, among those not left out."""
     terms = node_terms(tree, options, b, node)
-    edge = best_among(tree, options, b, node, terms, True)
-    if edge < 0:
-        edge = best_among(tree, options, b, node, terms, False)
-    return edge if edge >= 0 else tree.nodes[b, node].first_edge
+    for is_strict in (True, False):  # a loop, because a second call would be inlined once more
+        edge = best_among(tree, options, b, node, terms, is_strict)
+        if edge >= 0:
+            return edge
+    return tree.nodes[b, node].first_edge
 
 
 @kernel_function

@@ -25,9 +25,26 @@ from tesuji.search.rollout import add_rollouts
 from tesuji.search.root import prepare_root
 from tesuji.search.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
 from tesuji.search.selection import select_edge
-from tesuji.search.tree import ROOT, UNVISITED
+from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
 
 TAKEN_BACK = -1
+
+
+@kernel_function
+def simulate_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any, rounds: Any) -> None:
+    """Runs up to `rounds` rounds of game b with a built-in evaluator."""
+    begin(tree, scratch, options, b, state)
+    for _ in range(rounds):
+        if is_finished(tree, scratch, options, b):
+            break
+        simulate(tree, scratch, options, b)
+
+
+@kernel_function
+def select_in_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
+    """Selects the leaves of one round in game b, to be evaluated outside."""
+    begin(tree, scratch, options, b, state)
+    select_leaves(tree, scratch, options, b)
 
 
 @kernel_function
@@ -82,12 +99,18 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
 
 @kernel_function
 def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """Whether a budget of game b is used up, its root proven, or the search stopped."""
+    """Whether a budget of game b is used up, its root proven, or the search stopped.
+
+    The root is evaluated in any case.
+    """
+    if tree.nodes[b, ROOT].num_edges < 0:
+        return False
     started = scratch.work[b].simulations + scratch.work[b].num_leaves
     return (
         (options.simulations > 0 and started >= options.simulations)
         or (options.nodes > 0 and tree.roots[b].num_nodes >= options.nodes)
         or tree.roots[b].is_proven
+        or tree.nodes[b, ROOT].sum_visits >= MOST_VISITS
         or scratch.work[b].stop != 0
         or scratch.work[b].faults != 0
     )
@@ -186,7 +209,7 @@ def take_values(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, row: An
     is_for_mover = values.shape[1] < node.value_sum.shape[0]
     for player in range(node.value_sum.shape[0]):
         value = float(values[row, 0 if is_for_mover else player])
-        if math.isnan(value):
+        if not math.isfinite(value):
             scratch.work[b].faults |= NOT_A_NUMBER
         node.value_sum[player] = -value if is_for_mover and player != node.mover else value
 

@@ -17,8 +17,9 @@ from tesuji.records import record_dtype
 from tesuji.search.config import SearchConfig, has_chance, needs_extras, needs_node_extras
 
 ROOT = 0
+MOST_VISITS = 2**31 - 2  # visits are 32 bits; a search ends there
 UNVISITED = -1  # child of an edge that was never tried
-_NODES_PER_SIMULATION = 3  # where chance moves: a simulation may add its nodes too
+_NODES_PER_SIMULATION = 8  # where chance moves: each of its moves in a row is a node too
 WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no place for edges
 
 
@@ -140,10 +141,20 @@ def make_tree(game: Game, config: SearchConfig, games: int, size: TreeSize) -> T
     arrays = {}
     for name, column in _columns(game, config).items():
         shape = (games, *length[column.per], *column.tail)
-        arrays[name] = np.empty(shape if column.is_used else (0,) * len(shape), column.dtype)
+        arrays[name] = _room(shape if column.is_used else (0,) * len(shape), column.dtype)
     tree = Tree(**arrays)
     tree.roots[:] = np.zeros(1, tree.roots.dtype)
     return tree
+
+
+def _room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    try:
+        return np.empty(shape, dtype)
+    except MemoryError:
+        size = math.prod(shape) * dtype.itemsize
+        raise ValueError(
+            f"this machine does not give {size:,} bytes to the tree; set a smaller max_bytes"
+        ) from None
 
 
 def enlarge_tree(game: Game, config: SearchConfig, tree: Tree, size: TreeSize) -> Tree:

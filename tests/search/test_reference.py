@@ -267,7 +267,7 @@ CASES = {
     "widening": (NETWORK, {}, [0.3]),
     "widening_exponent": (NETWORK, {"widening": 1.0}, [0.1]),
     "prior_threshold": (NETWORK, {}, [0.05, 0.3]),
-    "prune_margin": (NETWORK, {"prune_visits": 5}, [0.1]),
+    "prune_margin": (NETWORK, {}, [0.1]),
     "prune_visits": (NETWORK, {"prune_margin": 0.1}, [1, 10]),
 }
 CHOICES = {

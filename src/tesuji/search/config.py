@@ -166,7 +166,7 @@ _AT_MOST = {
     "seconds": 10_000_000.0,  # four months
     "max_bytes": 2**48,
     "leaves": 2**20,
-    "rollouts": 2**40,
+    "rollouts": 1_000_000,
     "gumbel_actions": 2**31 - 1,
 }
 _AT_MOST_ONE = ("rollout_weight", "noise_weight", "prior_threshold", "lcb_visits")

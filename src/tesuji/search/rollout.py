@@ -24,7 +24,9 @@ def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
     for player in range(players):
         work.rollout_sum[player] = 0.0
     depth = lay_trail(tree, scratch, b, leaf) if options.amaf != AMAF_OFF else 0
-    for _ in range(options.rollouts):
+    played = 0
+    while played < options.rollouts and (played == 0 or work.stop == 0):
+        played += 1
         tree.states[b, place] = tree.states[b, leaf]
         length = rollout(tree.states[b, place], scratch, options, b, depth)
         for player in range(players):
@@ -34,7 +36,7 @@ def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
         if options.amaf != AMAF_OFF:
             learn_from_trail(tree, scratch, b, leaf, depth, length)
     for player in range(players):
-        mean = work.rollout_sum[player] / options.rollouts
+        mean = work.rollout_sum[player] / played
         evaluation[player] = (1.0 - weight) * evaluation[player] + weight * mean
 
 

@@ -98,9 +98,9 @@ def test_finished_games_are_scored_for_each_player():
     config = SearchConfig(simulations=300)
     winning = search(TIC_TAC_TOE, after(TIC_TAC_TOE, *WIN_OR_LOSE), "uniform", config)
     # o to move, x threatens 2 and 6: lost whatever o does.
-    losing = search(TIC_TAC_TOE, after(TIC_TAC_TOE, 0, 8, 1, 4, 3, 7), "uniform", config)
+    losing = search(TIC_TAC_TOE, after(TIC_TAC_TOE, 0, 8, 1, 4, 3), "uniform", config)
     assert winning.to_play == 0 and winning.values[0] > 0.9 and winning.values[1] < -0.9
-    assert losing.value == losing.values[losing.to_play]
+    assert losing.to_play == 1 and losing.values[0] > 0.5 and losing.values[1] < -0.5
 
 
 def test_draws_are_exactly_zero():
@@ -288,7 +288,7 @@ def test_leaves_of_a_failed_evaluation_leave_nothing_behind():
         searcher.search(state)
     fails[0] = False
     again = searcher.search(state).visits
-    assert again.tolist() in (usual, [2 * n for n in usual])  # begun anew, or gone on
+    assert again.tolist() == usual  # begun anew
 
 
 def test_uniform_search_finds_a_diagonal_win_in_32_simulations():

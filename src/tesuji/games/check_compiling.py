@@ -17,13 +17,16 @@ from tesuji.games.check_playing import Played, first_difference, rule_place
 from tesuji.games.contract import CHANCE, RULES, Game
 from tesuji.games.findings import Findings
 
-# What to write instead, by what Numba's sentence or the line it complains of contains.
+# What to write instead, by what Numba's sentence (before the |) or the line it complains of has.
 _HINTS = (
-    (r"Untyped global", "compiled rules know numbers, tuples, arrays and functions only"),
-    (r"[Cc]annot unify", "a variable must keep one type: give it the same on every path"),
-    (r"\{.*:.*\}|\bdict\(", "use a field of fixed size in place of a dict"),
-    (r"\.append\(|\blist\(|= \[", "use a field of fixed size, or a tuple, in place of a list"),
-    (r"Unknown attribute", "the state has the fields of fields() only"),
+    (r"Untyped global.*\|", "compiled rules know numbers, tuples, arrays and functions only"),
+    (r"[Cc]annot unify.*\|", "a variable must keep one type: give it the same on every path"),
+    (r"\|.*(\{.*:.*\}|\bdict\()", "use a field of fixed size in place of a dict"),
+    (
+        r"\|.*(\.append\(|\blist\(|= \[)",
+        "use a field of fixed size, or a tuple, in place of a list",
+    ),
+    (r"Unknown attribute.*\|", "the state has the fields of fields() only"),
     (r"", "write it with loops, plain numbers and math"),
 )
 # Numba's sentences, the most telling first; the rest of its message is the way through its code.
@@ -114,7 +117,7 @@ def _add_failed_rule(findings: Findings, error: NumbaError) -> None:
             break
     reason = _reason(str(error))
     place, source = _fault_line(game, str(error)) or (rule_place(game, "play"), "")
-    hint = next(hint for pattern, hint in _HINTS if re.search(pattern, f"{reason} {source}"))
+    hint = next(hint for pattern, hint in _HINTS if re.search(pattern, f"{reason}|{source}"))
     findings.add(
         "does not compile", f"{failed} does not compile ({place}): {source} {reason}; {hint}"
     )
@@ -154,4 +157,5 @@ def _reason(text: str) -> str:
             if re.search(pattern, line) and not line.startswith(("During", "Failed")):
                 return line[:200]
     calls = [line for line in lines if line.startswith(">>>")]  # the innermost comes last
-    return f"there is no {calls[-1][4:]}"[:200] if calls else lines[-1][:200]
+    sentences = [line for line in lines if not line.startswith(("During", "Failed", "File"))]
+    return f"there is no {calls[-1][4:]}"[:200] if calls else (sentences or lines)[0][:200]

@@ -234,6 +234,7 @@ def _place(function: Any, line: int) -> str:
     return f"{Path(function.__code__.co_filename).name}, line {line}"
 
 
+_NOT_IN_RULES = ("print", "input", "breakpoint", "open")
 _VALUE = object()  # marks a name that stands for a value rather than for a method
 
 
@@ -257,6 +258,11 @@ class _SelfResolver(ast.NodeTransformer):
             return self._name(
                 node, f"_super_{self.owner.__name__}_{node.attr}", node.attr, self.owner
             )
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id in _NOT_IN_RULES:
+            raise self._error(node, f"calls {node.func.id}(); take it out to compile the rules")
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -100,7 +100,7 @@ def test_search_that_ends_before_it_begins_still_evaluates_the_root(evaluator, b
     if budget == {"simulations": 800}:
         stop.set()
     result = search(GAME, [START] * 2, evaluator, SearchConfig(**budget), stop=stop)[1]
-    assert result.simulations < 800
+    assert result.simulations <= 800 * ("seconds" in budget)  # the clock may be late
     assert result.prior.sum() == pytest.approx(1)
     if result.simulations == 0:
         assert result.best_action == result.prior.argmax()

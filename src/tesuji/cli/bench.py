@@ -24,7 +24,7 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     repeats: Annotated[
         int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
-    ] = 7,
+    ] = 25,
 ) -> None:
     """Search and random playouts on Connect Four and tic-tac-toe, beside OpenSpiel's C++ MCTSBot.
 

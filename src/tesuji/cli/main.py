@@ -32,12 +32,16 @@ def main(arguments: list[str] | None = None) -> int:
     except BadInput as error:
         return _refuse(str(error))
     except typer.TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # which has printed the help already
+            return BAD_INPUT
         return _refuse(_usage_sentence(error))
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:  # the reader went away, as with `tesuji games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (OSError, UnicodeEncodeError) as error:
+        return _refuse(f"the output cannot be written: {error}")
 
 
 def _show_version(wanted: bool) -> None:

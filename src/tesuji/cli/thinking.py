@@ -1,7 +1,9 @@
 """Runs a search for a person who waits: with a progress bar, and with Ctrl-C as "enough"."""
 
 import dataclasses
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,8 +13,8 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tesuji import Searcher, SearchResult
-from tesuji.search.runner import StopFlag
+from tesuji import Searcher, SearchResult, StopFlag
+from tesuji.cli.errors import INTERRUPTED
 
 _UNSEEN = 0.5  # seconds; what is over by then shows nothing
 
@@ -37,12 +39,17 @@ def think(searcher: Searcher, state: Any, seed: int) -> Thought:
 
 @contextmanager
 def stopping_at_interrupt() -> Iterator[StopFlag]:
-    """Within, the first Ctrl-C sets the flag, and the second one is an error as usual."""
+    """Within, the first Ctrl-C sets the flag, and the second one ends the program at once.
+
+    At once, because an exception in the middle of compiling would end in the compiler's own errors.
+    """
     stop = StopFlag()
 
     def interrupt(*_: Any) -> None:
+        if stop.is_set():
+            os._exit(INTERRUPTED)
         stop.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        print("stopping; Ctrl-C again quits at once", file=sys.stderr)
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:

@@ -151,6 +151,12 @@ def _check_standing(findings: Findings, state: Any) -> None:
         )
 
 
+def _as_count(returned: Any) -> int:
+    if not isinstance(returned, int | np.integer):
+        raise TypeError(f"it must return how many actions it wrote, and it returned {returned!r}")
+    return int(returned)
+
+
 def moves(findings: Findings, state: Any) -> tuple[list[int], NDArray[np.float64]]:
     """What may be played and with which probability, after checking how the rules write it."""
     if state.to_play == CHANCE:
@@ -159,7 +165,7 @@ def moves(findings: Findings, state: Any) -> tuple[list[int], NDArray[np.float64
     before = game.copy(state)
     actions = np.full(game.num_actions + _GUARD, _UNTOUCHED, np.int32)
     with findings.running("legal_actions", f" {where}"):
-        count = int(game.legal_actions(state, actions))
+        count = _as_count(game.legal_actions(state, actions))
     problem = ""
     listed = actions[: max(count, 0)].tolist()
     if (actions[game.num_actions :] != _UNTOUCHED).any() or not 0 <= count <= game.num_actions:

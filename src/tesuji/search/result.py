@@ -22,7 +22,7 @@ from tesuji.search.gumbel import (
 from tesuji.search.random import random_unit
 from tesuji.search.scratch import TREE_FULL, Scratch
 from tesuji.search.selection import node_terms
-from tesuji.search.tree import ROOT, Tree, used_bytes
+from tesuji.search.tree import ROOT, Tree, bytes_each
 from tesuji.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
 
 SMALLEST_TEMPERATURE = 1e-8
@@ -304,6 +304,7 @@ def make_results(
 ) -> list[SearchResult]:
     """The result of each game of a batch."""
     widest = int(tree.nodes["num_edges"][:, ROOT].max())
+    node_bytes, edge_bytes, _ = bytes_each(game, config)
     roots = Tree(
         nodes=tree.nodes[:, :1].copy(),
         node_extras=tree.node_extras[:, :1].copy(),
@@ -317,7 +318,7 @@ def make_results(
         SearchResult(
             game=game,
             config=config,
-            tree=SearchTree(tree, row, used_bytes(game, config, tree, row), clock, clock.time),
+            tree=SearchTree(tree, row, node_bytes, edge_bytes, clock, clock.time),
             roots=roots,
             scratch=scratch,
             options=options,

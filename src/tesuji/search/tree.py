@@ -117,7 +117,7 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
     Raises:
         ValueError: when not even a root and one move fit.
     """
-    node_bytes, edge_bytes, game_bytes = _bytes_each(game, config)
+    node_bytes, edge_bytes, game_bytes = bytes_each(game, config)
     room = config.max_bytes // games - game_bytes
     widest = edges_per_node(game)
     # Without a number of simulations to go by, a node counts with the edges of a typical one.
@@ -172,15 +172,8 @@ def enlarge_tree(game: Game, config: SearchConfig, tree: Tree, size: TreeSize) -
 
 def tree_bytes(game: Game, config: SearchConfig, games: int, size: TreeSize) -> int:
     """What a tree of that size takes at most."""
-    node_bytes, edge_bytes, game_bytes = _bytes_each(game, config)
+    node_bytes, edge_bytes, game_bytes = bytes_each(game, config)
     return games * (size.nodes * node_bytes + size.edges * edge_bytes + game_bytes)
-
-
-def used_bytes(game: Game, config: SearchConfig, tree: Tree, row: int) -> int:
-    """What the nodes and edges of one game take now."""
-    node_bytes, edge_bytes, _ = _bytes_each(game, config)
-    root = tree.roots[row]
-    return int(root.num_nodes) * node_bytes + int(root.used_edges) * edge_bytes
 
 
 class _Column(NamedTuple):
@@ -206,7 +199,7 @@ def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
 
 
 @functools.lru_cache(maxsize=64)
-def _bytes_each(game: Game, config: SearchConfig) -> tuple[int, int, int]:
+def bytes_each(game: Game, config: SearchConfig) -> tuple[int, int, int]:
     """The bytes of one node, of one edge, and of what there is once per game."""
     total = {"node": 0, "edge": 0, "game": 0}
     for column in _columns(game, config).values():

@@ -48,7 +48,8 @@ class SearchTree:
 
     shared: Tree  # of all games of the batch
     row: int
-    used_bytes: int  # what its nodes and edges take
+    node_bytes: int  # of one
+    edge_bytes: int  # of one
     clock: Clock
     time: int
 
@@ -60,6 +61,12 @@ class SearchTree:
                 "this tree is gone: its Searcher has advanced or searched again; ask before that"
             )
         return self.shared
+
+    @property
+    def used_bytes(self) -> int:
+        """What the nodes and edges take."""
+        edges = int(self.arrays.roots[self.row].used_edges)
+        return len(self) * self.node_bytes + edges * self.edge_bytes
 
     def __len__(self) -> int:
         """The number of nodes."""

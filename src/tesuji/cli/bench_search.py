@@ -54,6 +54,13 @@ def search_works() -> list[Work]:
             _bot_playout_rate("tic_tac_toe", 100_000) if peer else None,
         ),
         Work(
+            "Connect Four, UCT + rollout, 512 × 800, two threads",
+            "simulations/s",
+            _search_rate(four, "rollout", 800, games=512, threads=2),
+            "tesuji, one thread",
+            _search_rate(four, "rollout", 800, games=512),
+        ),
+        Work(
             "Connect Four, PUCT, 512 × 800, two threads",
             "simulations/s",
             _search_rate(four, "uniform", 800, games=512, threads=2),

@@ -40,9 +40,10 @@ class _Threads(NamedTuple):
 Pool = _Threads | None
 """None: the calling thread does everything."""
 
+_PARTS_PER_THREAD = 4  # so that a thread which was held up leaves work to the others
 _PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
 _MOST_ROUNDS = 1 << 30
-_FIRST_SIMULATIONS = 2048  # all games together, before that time is known
+_FIRST_SIMULATIONS = 8192  # all games together, before that time is known
 
 
 class RuleFault(RuntimeError):
@@ -145,7 +146,8 @@ class Run:
         if pool is None:
             kernel(self._tag, *arguments, 0, self.games)
             return
-        bounds = np.linspace(0, self.games, pool.threads + 1).astype(int).tolist()
+        parts = min(self.games, _PARTS_PER_THREAD * pool.threads)
+        bounds = np.linspace(0, self.games, parts + 1).astype(int).tolist()
         jobs = [
             pool.executor.submit(kernel, *(self._tag, *arguments, first, last))
             for first, last in itertools.pairwise(bounds)

@@ -163,3 +163,24 @@ def test_number_of_nodes_alone_also_ends_where_the_tree_stops_growing():
     result = search(game, state, "uniform", SearchConfig(simulations=0, nodes=50))
     assert len(result.tree) < 50
     assert result.simulations == 5000
+
+
+@pytest.mark.parametrize("evaluator", ["uniform", "network"])
+def test_tree_searched_to_its_end_still_lets_others_see_the_clock(evaluator):
+    game = make_game("tic-tac-toe")
+    state = game.new_state()
+    for action in (0, 1, 2, 4, 3, 5):
+        game.apply(state, action)
+    seen = []
+
+    def equal(planes):
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    search(
+        game,
+        state,
+        equal if evaluator == "network" else evaluator,
+        SearchConfig(simulations=0, seconds=0.5),
+        progress=lambda done, _: seen.append(done),
+    )
+    assert len(seen) > 3

@@ -28,6 +28,9 @@ from tesuji.search.selection import select_edge
 from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
 
 TAKEN_BACK = -1
+# A tree that is searched to its end has no leaf any more; the round must end all the same, so that
+# whoever waits for it sees the clock and Ctrl-C. Nothing is on its way then, so no result changes.
+KNOWN_RESULTS_A_ROUND = 256
 
 
 @kernel_function
@@ -84,9 +87,12 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         scratch.leaves[b, 0] = ROOT
         scratch.work[b].num_leaves = 1
         return
-    while scratch.work[b].num_leaves < options.leaves and not is_finished(
-        tree, scratch, options, b
-    ):
+    known = 0
+    while scratch.work[b].num_leaves < options.leaves:
+        if is_finished(tree, scratch, options, b):
+            return
+        if known >= KNOWN_RESULTS_A_ROUND and scratch.work[b].num_leaves == 0:
+            return
         leaf = descend(tree, scratch, options, b)
         if leaf == TAKEN_BACK:
             return
@@ -95,6 +101,7 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
             scratch.work[b].num_leaves += 1
         else:
             finish_known(tree, scratch, options, b, leaf)
+            known += 1
 
 
 @kernel_function

@@ -80,7 +80,7 @@ class Kernel:
         compiled = self.compiled(tag)
         try:
             if is_first:
-                with _without_garbage_collection():  # a tenth of the time to compile
+                with _without_garbage_collection():  # see docs/measurements.md
                     return compiled(*arguments)
             return compiled(*arguments)
         except OSError as error:  # the cache folder went away or filled up after we started

@@ -20,7 +20,10 @@ def ask(evaluator: Any, game: Game, node: Node) -> tuple[list[float], list[float
     if np.ndim(values) == 1:
         mover = 0 if game.num_players == 1 else node.mover
         return list(map(float, logits[0])), split(game, mover, float(values[0]))
-    return list(map(float, logits[0])), list(map(float, values[0]))
+    by_seat = [0.0] * game.num_players
+    for distance, value in enumerate(values[0]):
+        by_seat[(node.mover + distance) % game.num_players] = float(value)
+    return list(map(float, logits[0])), by_seat
 
 
 def split(game: Game, mover: int, value: float) -> list[float]:

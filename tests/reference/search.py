@@ -38,7 +38,7 @@ def reference_search(
     """Searches `state` as number `game_index` of a batch, in a tree with room for so much.
 
     `evaluator` is "uniform", "rollout" or a function of observations [B, *shape] that returns
-    logits [B, A] and values [B] for the mover or [B, players].
+    logits [B, A] and values [B] for the mover or [B, players] from the mover on.
     """
     searcher = ReferenceSearcher(game, evaluator, config, max_nodes, max_edges)
     return searcher.search(state, seed, game_index)

@@ -87,3 +87,22 @@ def test_chance_in_a_row_does_not_fill_the_tree():
     while state.to_play < 0:
         game.apply(state, game.legal(state)[0])
     assert not search(game, state, "rollout", SearchConfig(simulations=500)).is_tree_full
+
+
+def test_values_per_player_are_read_from_the_mover_on():
+    game = make_game("trio")
+    state = game.new_state()
+
+    def evaluator(planes):
+        values = np.array([[0.5, -0.25, 0.125]], np.float32)
+        return np.zeros((len(planes), game.num_actions)), np.repeat(values, len(planes), axis=0)
+
+    by_seat = []
+    for action in range(3):
+        tree = search(game, state, evaluator, SearchConfig(simulations=1)).tree
+        by_seat.append(tree.values(0).tolist())
+        game.apply(state, action)
+    # The root's value is the mean of its own evaluation and of its one child's, a seat further on.
+    own, next_one = np.array([0.5, -0.25, 0.125]), np.array([0.125, 0.5, -0.25])
+    mean = (own + next_one) / 2
+    assert by_seat == [pytest.approx(np.roll(mean, seat)) for seat in range(3)]

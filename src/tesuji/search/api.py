@@ -73,7 +73,7 @@ def search(
         game: whose positions they are.
         states: a state, or a list or array of states; several give a list of results.
         evaluator: "rollout", "uniform", or a function from observations [B, *shape] to logits
-            [B, A] and values [B] or [B, players].
+            [B, A] and values [B], for the mover, or [B, players], from the mover on.
         config: every option; see `SearchConfig`.
         seed: the same seed gives the same result, whatever the threads and the other games.
         threads: games of a batch are shared among so many; by default as many as there are cores.

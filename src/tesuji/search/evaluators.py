@@ -2,7 +2,8 @@
 
 `"uniform"` and `"rollout"` are built in and run inside the native loop. Anything else is a function
 from observations [B, *shape] to logits [B, A] and values: [B], for the player to move (games of one
-player, or of two whose returns sum to zero), or [B, players].
+player, or of two whose returns sum to zero), or [B, players], from the mover on: column k is for
+the k-th player after the mover in seat order, (mover + k) mod players, and column 0 for the mover.
 """
 
 from collections.abc import Callable

@@ -211,14 +211,18 @@ def stop_waiting(tree: Any, b: Any, leaf: Any) -> None:
 
 @kernel_function
 def take_values(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, row: Any) -> None:
-    """The leaf's value per player; a single number is the mover's, its negative the other's."""
+    """The leaf's value per player: column k is the k-th player's after the mover, in seat order.
+
+    A single number is the mover's, its negative the other's.
+    """
     node = tree.nodes[b, leaf]
-    is_for_mover = values.shape[1] < node.value_sum.shape[0]
-    for player in range(node.value_sum.shape[0]):
-        value = float(values[row, 0 if is_for_mover else player])
+    players = node.value_sum.shape[0]
+    is_for_mover = values.shape[1] < players
+    for k in range(players):
+        value = float(values[row, 0 if is_for_mover else k])
         if not math.isfinite(value):
             scratch.work[b].faults |= NOT_A_NUMBER
-        node.value_sum[player] = -value if is_for_mover and player != node.mover else value
+        node.value_sum[(node.mover + k) % players] = -value if is_for_mover and k > 0 else value
 
 
 @kernel_function

@@ -39,7 +39,7 @@ def play(
     Watch it alone: [bold]tesuji play "2048(target=256)" --side none --simulations 200[/]
     """
     from tesuji.cli.asking import Wishes, make_searcher
-    from tesuji.cli.match import Match, parse_side
+    from tesuji.cli.playing import Match, parse_side
 
     wishes = Wishes(game, simulations, seconds, evaluator, settings or [])
     searcher = make_searcher(wishes, DEFAULT_BUDGET)

@@ -1,14 +1,22 @@
 """Turns and reflections of a board, for games whose observation has its rows and columns."""
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tesuji.games.contract import Symmetry
+from tesuji.games.contract import Game, Symmetry
 
 Turn = Callable[[NDArray[Any]], NDArray[Any]]
+
+
+class SymmetryTables(NamedTuple):
+    """A game's symmetries as indices, the identity first: `turned = original[..., index[s]]`."""
+
+    planes_index: NDArray[np.int64]  # [S, prod(observation_shape)], of a flattened observation
+    actions_index: NDArray[np.int64]  # [S, A], of a policy or of logits
 
 
 def grid_symmetries(actions: ArrayLike) -> list[Symmetry]:
@@ -37,3 +45,26 @@ def _turned_actions(turn: Turn, grid: NDArray[Any]) -> list[int]:
     """What each action becomes: the one that stands where it is turned to."""
     became = dict(zip(turn(grid).flat, grid.flat, strict=True))
     return [int(became[action]) for action in sorted(became) if action >= 0]
+
+
+def symmetry_tables(game: Game) -> SymmetryTables:
+    """Where each number of a turned observation and of a turned policy comes from.
+
+    Raises:
+        ValueError: when a symmetry does more than move the numbers of an observation about.
+    """
+    size = math.prod(game.observation_shape)
+    planes, actions = [np.arange(size)], [np.arange(game.num_actions)]
+    for symmetry in game.symmetries():
+        numbered = np.arange(size).reshape(game.observation_shape)
+        turned = np.ascontiguousarray(symmetry.planes(numbered)).astype(np.int64).ravel()
+        became = np.asarray(symmetry.actions, np.int64)
+        for name, index, count in (("planes", turned, size), ("actions", became, game.num_actions)):
+            if not np.array_equal(np.sort(index), np.arange(count)):
+                raise ValueError(
+                    f"symmetry {len(planes) - 1} of {game.name} does not keep each of its {name} "
+                    f"exactly once: run `tesuji check` on the game"
+                )
+        planes.append(turned)
+        actions.append(np.argsort(became))  # became[a] is where a goes; this is where it comes from
+    return SymmetryTables(np.stack(planes), np.stack(actions))

@@ -1,0 +1,118 @@
+"""Inference engines behind one protocol: observations in, logits and values out.
+
+Each engine gives what PyTorch gives in float32, within its tolerance below. An instance serves one
+caller at a time; several may run in threads of their own, PyTorch and ONNX Runtime let go of
+Python's lock while they compute.
+"""
+
+import importlib.util
+import time
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from tesuji.games.contract import Game
+
+ENGINES = ("torch", "torch-bf16", "onnx")
+"""Every engine there is; `available_engines()` says which of them can run here."""
+
+MEASURING_SECONDS = 0.5
+"""How long `choose_engine` measures, all engines together."""
+
+TOLERANCES = {"torch": 1e-4, "torch-bf16": 5e-2, "onnx": 1e-4}
+"""How far a value, or a logit in units of 1 + the largest of its batch, may lie from float32's."""
+
+_BF16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16")
+
+Floats = NDArray[np.float32]
+
+
+class NetworkEvaluator(Protocol):
+    """What self-play and search call."""
+
+    engine: str
+
+    def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
+        """Logits [B, A] and values [B] or [B, players] of observations [B, *shape].
+
+        The arrays are the caller's: later calls do not change them.
+        """
+
+    def load(self, network: nn.Module) -> None:
+        """Takes the weights of a network of the same shape; the next call uses them."""
+
+
+def make_evaluator(
+    network: nn.Module, game: Game, engine: str = "auto", batch_size: int = 256, threads: int = 1
+) -> NetworkEvaluator:
+    """An evaluator with its own copy of the network's weights.
+
+    Args:
+        network: of `make_network`.
+        game: the one it was made for.
+        engine: of `ENGINES`, or auto for the fastest here.
+        batch_size: what `auto` measures with; calls may have any size.
+        threads: that one call may use.
+
+    Raises:
+        ValueError: for an engine that is none, or that cannot run here.
+    """
+    if threads < 1:
+        raise ValueError(f"threads is {threads}; it must be 1 or more")
+    if engine == "auto":
+        engine = choose_engine(network, game, batch_size, threads)
+    _check_engine(engine)
+    if engine == "onnx":
+        from tesuji.networks.onnx_engine import OnnxEvaluator
+
+        return OnnxEvaluator(network, game, threads)
+    from tesuji.networks.torch_engine import TorchEvaluator
+
+    return TorchEvaluator(network, threads, is_bf16=engine == "torch-bf16")
+
+
+def available_engines() -> list[str]:
+    """The engines that can run here."""
+    missing = set()
+    if not has_native_bf16():
+        missing.add("torch-bf16")
+    if not all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime")):
+        missing.add("onnx")
+    return [engine for engine in ENGINES if engine not in missing]
+
+
+def choose_engine(network: nn.Module, game: Game, batch_size: int = 256, threads: int = 1) -> str:
+    """The engine that evaluates most positions a second, measured for half a second in all."""
+    if batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size}; it must be 1 or more")
+    evaluators = [make_evaluator(network, game, name, 1, threads) for name in available_engines()]
+    planes = np.zeros((batch_size, *game.observation_shape), np.float32)
+    for evaluator in evaluators:
+        evaluator(planes)  # the first call sets up memory and kernels
+    best = dict.fromkeys((evaluator.engine for evaluator in evaluators), float("inf"))
+    end = time.perf_counter() + MEASURING_SECONDS
+    while time.perf_counter() < end:
+        for evaluator in evaluators:  # in turn, so that a busy moment meets all of them
+            start = time.perf_counter()
+            evaluator(planes)
+            best[evaluator.engine] = min(best[evaluator.engine], time.perf_counter() - start)
+    return min(best, key=lambda name: best[name])
+
+
+def has_native_bf16() -> bool:
+    """Whether this processor multiplies bf16 numbers itself; emulated, bf16 is slower."""
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(name) for name in _BF16_INSTRUCTIONS)
+
+
+def _check_engine(engine: str) -> None:
+    if engine not in ENGINES:
+        raise ValueError(f"there is no engine {engine!r}; choose auto, {', '.join(ENGINES)}")
+    if engine in available_engines():
+        return
+    if engine == "torch-bf16":
+        raise ValueError("torch-bf16 needs a processor with bf16 instructions; choose auto")
+    raise ValueError(f"engine {engine} is not installed: pip install tesuji[onnx]")

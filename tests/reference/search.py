@@ -97,6 +97,7 @@ class ReferenceSearcher:
         """Whether a budget is used up, `waiting` leaves counted as simulations, or all is known."""
         return (
             0 < self.config.simulations <= self.simulations + waiting
+            or 0 < self.config.visits <= sum(e.visits for e in self.root.edges) + waiting
             or 0 < self.config.nodes <= self.num_nodes
             or self.root.proven is not None
         )

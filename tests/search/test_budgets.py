@@ -184,3 +184,18 @@ def test_tree_searched_to_its_end_still_lets_others_see_the_clock(evaluator):
         progress=lambda done, _: seen.append(done),
     )
     assert len(seen) > 3
+
+
+def test_visits_count_what_the_root_kept():
+    game = make_game("connect-four")
+    config = SearchConfig(simulations=0, visits=100)
+    searcher = Searcher(game, "uniform", config)
+    state = game.new_state()
+    first = searcher.search(state)
+    assert first.visits.sum() == first.simulations == 100
+    kept = int(first.visits[3])
+    game.apply(state, 3)
+    searcher.advance(3)
+    second = searcher.search(state)
+    assert second.visits.sum() == 100
+    assert second.simulations == 100 - (kept - 1)  # the child's own evaluation is not below it

@@ -268,6 +268,7 @@ CASES = {
     "widening_exponent": (NETWORK, {"widening": 1.0}, [0.1]),
     "prior_threshold": (NETWORK, {}, [0.05, 0.3]),
     "prune_margin": (NETWORK, {}, [0.1]),
+    "visits": (NETWORK, {}, [1, 50]),
     "prune_visits": (NETWORK, {"prune_margin": 0.1}, [1, 10]),
 }
 CHOICES = {

@@ -29,6 +29,9 @@ class SearchConfig:
     # Budget: the search ends when the first of these is used up.
     simulations: int = 800
     """Simulations to run (AlphaZero: 800). 0: no limit, where nodes or seconds set one."""
+    visits: int = 0
+    """Simulations at which the search ends, those counted that the root kept from an earlier one
+    (KataGo: maxVisits)."""
     nodes: int = 0
     """Positions in the tree at which the search ends; as the only budget, it also ends after 100
     simulations for each, because a small game's tree may stop growing before."""
@@ -163,6 +166,7 @@ _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_
 _POSITIVE = ("c_puct_spread_prior", "max_bytes", "gumbel_c_scale")
 _AT_MOST = {
     "simulations": 2**31 - 2,
+    "visits": 2**31 - 2,
     "nodes": 2**31 - 1,
     "seconds": 10_000_000.0,  # four months
     "max_bytes": 2**48,
@@ -188,8 +192,10 @@ def _check_ranges(config: SearchConfig) -> None:
             raise ValueError(f"{option} is {value}; it is a share, from 0 to 1")
         if option in _AT_MOST and value > _AT_MOST[option]:
             raise ValueError(f"{option} is {value}; it can be {_AT_MOST[option]:,} at most")
-    if not (config.simulations or config.nodes or config.seconds):
-        raise ValueError("the search has no budget: set simulations, nodes or seconds above 0")
+    if not (config.simulations or config.visits or config.nodes or config.seconds):
+        raise ValueError(
+            "the search has no budget: set simulations, visits, nodes or seconds above 0"
+        )
 
 
 def _check_together(config: SearchConfig) -> None:
@@ -197,6 +203,8 @@ def _check_together(config: SearchConfig) -> None:
         raise ValueError("trace keeps a number of simulations: set simulations")
     if config.selection == "gumbel" and not config.simulations:
         raise ValueError("selection=gumbel shares out a number of simulations: set simulations")
+    if config.selection == "gumbel" and config.visits:
+        raise ValueError("selection=gumbel shares out new simulations: leave visits at 0")
 
 
 def _default(name: str) -> Any:

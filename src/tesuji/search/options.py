@@ -81,7 +81,7 @@ def _given_fpu(fpu: str, selection: str) -> Any:
 
 def simulation_limit(config: SearchConfig) -> int:
     """The simulations after which a game is finished, or 0 where time alone decides."""
-    if config.simulations or config.seconds:
+    if config.simulations or config.visits or config.seconds:
         return config.simulations
     return config.nodes * _SIMULATIONS_PER_NODE
 

@@ -11,21 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from tesuji.games.contract import CHANCE, Game
 from tesuji.search.config import SearchConfig
-from tesuji.search.formulas import puct_score
-from tesuji.search.gumbel import (
-    completed_q,
-    edge_logit,
-    improve_policy,
-    mixed_value,
-    q_scale,
-)
+from tesuji.search.decision import SMALLEST_TEMPERATURE, best_by_gumbel, write_policy_target
 from tesuji.search.random import random_unit
 from tesuji.search.scratch import TREE_FULL, Scratch
-from tesuji.search.selection import node_terms
 from tesuji.search.tree import ROOT, Tree, bytes_each
 from tesuji.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
-
-SMALLEST_TEMPERATURE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +118,8 @@ class SearchResult:
     def best_action(self) -> int:
         """The move to play without chance: see docs/algorithm.md, "After the search"."""
         if self.config.selection == "gumbel" and self.visits.any() and not self.proven:
-            return self._best_by_gumbel()
+            index = best_by_gumbel(self.roots, self.scratch, self.options[self.row], self.row)
+            return int(self._edges[index].action)
         if self.config.choice == "lcb" and not self.proven:
             return self._best_by_bound()
         return _most_visited(self._candidates)
@@ -146,18 +137,9 @@ class SearchResult:
     @functools.cached_property
     def policy_target(self) -> NDArray[np.float64]:
         """[A] what a network should learn from this search."""
-        if self.config.selection == "gumbel":
-            weights = np.zeros(len(self._edges))
-            improve_policy(self.roots, self.options[self.row], self.row, ROOT, weights)
-        elif self.config.forced_playouts > 0:
-            weights = self._without_forced_playouts()
-        else:
-            weights = self._edges["visits"].astype(float)
-        if not weights.any():
-            weights = self._edges["prior"].astype(float)
-        target = self._by_candidate(self._by_action(weights, np.float64))
-        target /= target.sum()
-        return target
+        weights = np.zeros(len(self._edges))
+        write_policy_target(self.roots, self.options[self.row], self.row, weights)
+        return self._by_action(weights, np.float64)
 
     def policy(self, temperature: float = 1.0) -> NDArray[np.float64]:
         """[A] visits^(1/τ), normalised; the best action alone for τ near 0."""
@@ -212,22 +194,6 @@ class SearchResult:
         kept[actions] = numbers[actions]
         return kept if kept.any() else numbers
 
-    def _best_by_gumbel(self) -> int:
-        """Of the moves visited most in this search, the largest g + ℓ + σ(Q)."""
-        tree, options, row = self.roots, self.options[self.row], self.row
-        work = self.scratch.work[row]
-        mixed, scale = mixed_value(tree, options, row, ROOT), q_scale(tree, options, row, ROOT)
-        candidates = {edge.action for edge in self._candidates}
-        best, best_key = -1, (-1, -math.inf)
-        for index, action in enumerate(self._edges["action"].tolist()):
-            if action in candidates:
-                visits = int(self._edges[index].visits - work.base_visits[index])
-                sigma = scale * (completed_q(tree, options, row, index, mixed) + 1.0) / 2.0
-                score = work.gumbel[index] + edge_logit(tree, row, index) + sigma
-                if (visits, score) > best_key:
-                    best, best_key = action, (visits, score)
-        return best
-
     def _best_by_bound(self) -> int:
         """The largest Q − z · √(variance / n) among moves visited often enough."""
         actions, squares = self._edges["action"], self.roots.extras["square_sum"][self.row]
@@ -244,27 +210,6 @@ class SearchResult:
         enough = max(2.0, self.config.lcb_visits * most)
         often = [edge for edge in self._candidates if edge.visits >= enough]
         return max(often, key=bound).action if often else _most_visited(self._candidates)
-
-    def _without_forced_playouts(self) -> NDArray[np.float64]:
-        """Visits per root edge less those that PUCT alone would not have given (KataGo)."""
-        options = self.options[self.row]
-        terms = node_terms(self.roots, options, self.row, ROOT)
-        prior, q = self._edges["prior"].astype(float), self._edges["q"]
-        visits: NDArray[np.float64] = self._edges["visits"].astype(float)
-        best = int(visits.argmax())
-        bar = puct_score(q[best], prior[best], visits[best], terms.parent, terms.c)
-        for i in range(len(visits)):
-            if i == best or visits[i] == 0:
-                continue
-            forced = int(math.sqrt(options.forced_playouts * prior[i] * terms.sum_visits))
-            while forced > 0 and visits[i] > 0:
-                if puct_score(q[i], prior[i], visits[i] - 1, terms.parent, terms.c) >= bar:
-                    break
-                visits[i] -= 1
-                forced -= 1
-            if visits[i] <= 1:
-                visits[i] = 0
-        return visits
 
     def _child(self, node: int, action: int) -> int | None:
         return next((e.child for e in self.tree.edges(node) if e.action == action), None)

@@ -161,6 +161,8 @@ class Run:
         is_done = roots["is_proven"] | (work["stop"] != 0)
         if self._limit:
             is_done |= work["simulations"] >= self._limit
+        if self.config.visits:
+            is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= self.config.visits
         if self.config.nodes:
             is_done |= roots["num_nodes"] >= self.config.nodes
         is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= MOST_VISITS

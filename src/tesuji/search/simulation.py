@@ -112,9 +112,11 @@ def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """
     if tree.nodes[b, ROOT].num_edges < 0:
         return False
-    started = scratch.work[b].simulations + scratch.work[b].num_leaves
+    waiting = scratch.work[b].num_leaves
+    started = scratch.work[b].simulations + waiting
     return (
         (options.simulations > 0 and started >= options.simulations)
+        or (options.visits > 0 and tree.nodes[b, ROOT].sum_visits + waiting >= options.visits)
         or (options.nodes > 0 and tree.roots[b].num_nodes >= options.nodes)
         or tree.roots[b].is_proven
         or tree.nodes[b, ROOT].sum_visits >= MOST_VISITS

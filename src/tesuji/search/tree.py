@@ -123,7 +123,8 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
     # Without a number of simulations to go by, a node counts with the edges of a typical one.
     most = room // (node_bytes + edge_bytes * min(widest, 64))
     grown = config.simulations * (_NODES_PER_SIMULATION if has_chance(game) else 1)
-    budgets = [grown and kept + grown + 1, config.nodes]
+    visited = config.visits * (_NODES_PER_SIMULATION if has_chance(game) else 1)
+    budgets = [grown and kept + grown + 1, visited and max(kept, visited) + 1, config.nodes]
     nodes = min(most, 2**31 - 1, *filter(None, budgets))
     edges = min(nodes * widest, (room - nodes * node_bytes) // edge_bytes, 2**31 - 1)
     if nodes < 1 or edges < widest:

@@ -1,0 +1,136 @@
+"""The exact solver of Connect Four, on any board of the game with four in a row."""
+
+import functools
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji import compiling, inner_code
+from tesuji.games.connect_four import ConnectFour
+from tesuji.opponents import connect_four_kernels as kernels
+from tesuji.opponents.connect_four_kernels import BOUND_BITS, CURSOR, FRAME, MOST_CELLS, Board, Work
+
+TABLE_BYTES = 1 << 26
+_NODES_PER_CALL = 2_000_000  # a fraction of a second, then Python sees Ctrl-C
+_BYTES_PER_WORD = 8
+
+Progress = Callable[[int, int], None]
+"""Called with the positions done and those asked for."""
+
+
+class ConnectFourSolver:
+    """Scores and outcomes of positions, from a table that is kept from one call to the next.
+
+    Args:
+        game: connect-four with four in a row; other boards than 6×7 too.
+        table_bytes: of the transposition table; rounded down to a power of two. Positions with few
+            stones are solved faster with more.
+
+    Raises:
+        ValueError: for another number in a row, or a table without room.
+    """
+
+    def __init__(self, game: ConnectFour, table_bytes: int = TABLE_BYTES) -> None:  # noqa: D107
+        if game.in_a_row != 4:
+            raise ValueError(f"{game.name} cannot be solved: in_a_row must be 4")
+        slot_bits = (table_bytes // _BYTES_PER_WORD).bit_length() - 1
+        if slot_bits < BOUND_BITS:
+            raise ValueError(
+                f"a table of {table_bytes} bytes is too small; "
+                f"give {_BYTES_PER_WORD << BOUND_BITS} or more"
+            )
+        self.game = game
+        self._board = _make_board(game, slot_bits)
+        self._work = Work(
+            np.zeros(MOST_CELLS + 1, FRAME),
+            np.zeros(1 << slot_bits, np.uint64),
+            np.zeros(1, CURSOR),
+        )
+        self._lock = threading.Lock()
+
+    @property
+    def nodes(self) -> int:
+        """Positions looked at since the solver was made."""
+        return int(self._work.cursor[0].nodes)
+
+    def solve(self, state: Any) -> int:
+        """The score for the mover, as Pascal Pons counts it.
+
+        0 is a draw; a win counts the winner's stones left over when it ends, plus one, so that
+        quicker wins score higher; a loss the same for the opponent, negated.
+
+        Raises:
+            ValueError: when the game is over or the state is of another game.
+        """
+        own, occupied = self._stones(state)
+        left = self._board.cells - occupied.bit_count()
+        with self._lock:
+            cursor = self._work.cursor[0]
+            cursor.ply, cursor.low, cursor.high = -1, -(left // 2), (left + 1) // 2
+            self._run(kernels.find_score, np.uint64(own), np.uint64(occupied))
+            return int(cursor.low)
+
+    def outcomes(
+        self, states: Sequence[Any] | NDArray[Any], progress: Progress | None = None
+    ) -> NDArray[np.int8]:
+        """What each move leads to with perfect play: +1, 0, −1 for the mover, [n, cols].
+
+        ILLEGAL where the column is full.
+
+        Raises:
+            ValueError: when a game is over or a state is of another game.
+        """
+        boards = [self._stones(state) for state in states]
+        outcomes = np.empty((len(boards), self._board.cols), np.int8)
+        for row, (own, occupied) in enumerate(boards):
+            with self._lock:
+                cursor = self._work.cursor[0]
+                cursor.ply, cursor.column, cursor.low, cursor.high = -1, 0, -1, 1
+                arguments = np.uint64(own), np.uint64(occupied), outcomes[row]
+                self._run(kernels.find_outcomes, *arguments)
+            if progress is not None:
+                progress(row + 1, len(boards))
+        return outcomes
+
+    def _stones(self, state: Any) -> tuple[int, int]:
+        """The mover's stones and all stones."""
+        if getattr(state, "dtype", None) != self.game.dtype:
+            raise ValueError(f"the state is not one of {self.game.name}")
+        if state.is_over:
+            raise ValueError("the game is over, so there is nothing to solve")
+        return int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
+
+    def _run(self, kernel: compiling.Kernel, *arguments: Any) -> None:
+        """Calls the kernel until it is done."""
+        with np.errstate(over="ignore"):  # without the compiler, products wrap with a warning
+            while not kernel(_tag(), self._board, self._work, *arguments, _NODES_PER_CALL):
+                pass
+
+
+def _make_board(game: ConnectFour, slot_bits: int) -> Board:
+    height = game.rows + 1
+    bottom = sum(1 << (col * height) for col in range(game.cols))
+    middle_first = sorted(range(game.cols), key=lambda col: abs(2 * col + 1 - game.cols))
+    return Board(
+        rows=game.rows,
+        cols=game.cols,
+        cells=game.rows * game.cols,
+        all_cells=np.uint64(bottom * ((1 << game.rows) - 1)),
+        bottom=np.uint64(bottom),
+        order=np.array(middle_first, np.int64),
+        slot_bits=slot_bits,
+    )
+
+
+@functools.cache
+def _tag() -> str:
+    """Names all source in the compiled code, for the disk cache; the same for every board."""
+    digest = hashlib.sha256()
+    for module in (kernels, compiling, inner_code):
+        digest.update(Path(str(module.__file__)).read_bytes())
+    return digest.hexdigest()[:16]

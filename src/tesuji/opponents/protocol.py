@@ -1,0 +1,32 @@
+"""What every opponent can do."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from tesuji.games.contract import CHANCE
+
+
+class Opponent(Protocol):
+    """A player of one game."""
+
+    name: str
+
+    def choose(self, states: Sequence[Any], seed: int) -> list[int]:
+        """One legal action for each position; none of them is over or chance's to move.
+
+        Positions come in batches, so that a player with a network can ask it once for all of them.
+        The same positions and the same seed give the same actions.
+        """
+        ...
+
+
+def require_choices(states: Sequence[Any]) -> None:
+    """Refuses positions in which no player can choose.
+
+    Raises:
+        ValueError: when a game is over or it is chance's turn.
+    """
+    for index, state in enumerate(states):
+        if state.is_over or state.to_play == CHANCE:
+            reason = "the game is over" if state.is_over else "it is chance's turn"
+            raise ValueError(f"no move can be chosen in position {index}: {reason}")

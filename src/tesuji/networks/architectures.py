@@ -73,7 +73,10 @@ class Network(nn.Module):
     def forward(self, planes: Tensor) -> Output:
         """What the network says of observations [B, *shape]."""
         features = self.body(planes)
-        logits, values = self.policy(features), self.value(features)
+        return self.finish(self.policy(features), self.value(features))
+
+    def finish(self, logits: Tensor, values: Tensor) -> Output:
+        """The output, from what the last layer of each head computed."""
         if self.config.values == "wdl":
             chances = torch.softmax(values, 1)
             return Output(logits, chances[:, 0] - chances[:, 2], values)
@@ -93,14 +96,15 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, C, H, W] to the same shape."""
-        inner = functional.relu(self.first(x))
+        inner = self.first(x)
         if self.pooling is not None:
             inner = self.pooling(inner)
+        inner = functional.relu(inner)
         return functional.relu(x + self.second(inner))
 
 
 class Pooling(nn.Module):
-    """Each channel's mean and maximum over the board, mixed and added back as a bias (KataGo)."""
+    """Mean and maximum of each channel over the board, mixed, added back as a bias (KataGo)."""
 
     def __init__(self, channels: int) -> None:
         """Starts by adding nothing."""
@@ -109,8 +113,8 @@ class Pooling(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, C, H, W] to the same shape."""
-        pooled = torch.cat([x.mean((2, 3)), x.amax((2, 3))], 1)
-        bias: Tensor = self.mix(pooled)
+        active = functional.relu(x)
+        bias: Tensor = self.mix(torch.cat([active.mean((2, 3)), active.amax((2, 3))], 1))
         return x + bias[:, :, None, None]
 
 

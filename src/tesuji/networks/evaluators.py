@@ -7,7 +7,7 @@ Python's lock while they compute.
 
 import importlib.util
 import time
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -16,16 +16,17 @@ from torch import nn
 
 from tesuji.games.contract import Game
 
-ENGINES = ("torch", "torch-bf16", "onnx")
-"""Every engine there is; `available_engines()` says which of them can run here."""
+ENGINES = ("torch", "torch-bf16", "torch-int8", "onnx")
+"""Every engine there is; `available_engines` says which of them can run here."""
 
 MEASURING_SECONDS = 0.5
 """How long `choose_engine` measures, all engines together."""
 
-TOLERANCES = {"torch": 1e-4, "torch-bf16": 5e-2, "onnx": 1e-4}
-"""How far a value, or a logit in units of 1 + the largest of its batch, may lie from float32's."""
+TOLERANCES = {"torch": 1e-4, "torch-bf16": 2e-2, "torch-int8": 3e-2, "onnx": 1e-4}
+"""How far a value may lie from float32's, and a logit, as a share of 1 + the batch's largest."""
 
 _BF16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16")
+_INT8_INSTRUCTIONS = ("avx512_vnni", "avx_vnni", "amx_int8")
 
 Floats = NDArray[np.float32]
 
@@ -64,31 +65,30 @@ def make_evaluator(
         raise ValueError(f"threads is {threads}; it must be 1 or more")
     if engine == "auto":
         engine = choose_engine(network, game, batch_size, threads)
-    _check_engine(engine)
+    _check_engine(engine, network)
     if engine == "onnx":
         from tesuji.networks.onnx_engine import OnnxEvaluator
 
         return OnnxEvaluator(network, game, threads)
+    if engine == "torch-int8":
+        from tesuji.networks.int8_engine import Int8Evaluator
+
+        return Int8Evaluator(network, game, threads)
     from tesuji.networks.torch_engine import TorchEvaluator
 
     return TorchEvaluator(network, threads, is_bf16=engine == "torch-bf16")
 
 
-def available_engines() -> list[str]:
-    """The engines that can run here."""
-    missing = set()
-    if not has_native_bf16():
-        missing.add("torch-bf16")
-    if not all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime")):
-        missing.add("onnx")
-    return [engine for engine in ENGINES if engine not in missing]
+def available_engines(network: nn.Module) -> list[str]:
+    """The engines that can run this network here."""
+    return [engine for engine in ENGINES if not _obstacle(engine, network)]
 
 
 def choose_engine(network: nn.Module, game: Game, batch_size: int = 256, threads: int = 1) -> str:
     """The engine that evaluates most positions a second, measured for half a second in all."""
     if batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}; it must be 1 or more")
-    evaluators = [make_evaluator(network, game, name, 1, threads) for name in available_engines()]
+    evaluators = [make_evaluator(network, game, name, 1, threads) for name in available_engines(network)]
     planes = np.zeros((batch_size, *game.observation_shape), np.float32)
     for evaluator in evaluators:
         evaluator(planes)  # the first call sets up memory and kernels
@@ -102,17 +102,28 @@ def choose_engine(network: nn.Module, game: Game, batch_size: int = 256, threads
     return min(best, key=lambda name: best[name])
 
 
-def has_native_bf16() -> bool:
-    """Whether this processor multiplies bf16 numbers itself; emulated, bf16 is slower."""
-    capabilities = torch.cpu.get_capabilities()
-    return any(capabilities.get(name) for name in _BF16_INSTRUCTIONS)
-
-
-def _check_engine(engine: str) -> None:
+def _check_engine(engine: str, network: nn.Module) -> None:
     if engine not in ENGINES:
         raise ValueError(f"there is no engine {engine!r}; choose auto, {', '.join(ENGINES)}")
-    if engine in available_engines():
-        return
-    if engine == "torch-bf16":
-        raise ValueError("torch-bf16 needs a processor with bf16 instructions; choose auto")
-    raise ValueError(f"engine {engine} is not installed: pip install tesuji[onnx]")
+    if obstacle := _obstacle(engine, network):
+        raise ValueError(f"engine {engine} {obstacle}")
+
+
+def _obstacle(engine: str, network: nn.Module) -> str:
+    """What keeps the engine from running the network here, and what to do; nothing if it can."""
+    config: Any = getattr(network, "config", None)
+    if engine == "torch-bf16" and not _has_instructions(_BF16_INSTRUCTIONS):
+        return "needs a processor that multiplies bf16 numbers itself: choose auto"
+    if engine == "torch-int8" and getattr(config, "kind", "") != "residual":
+        return "needs a residual network: choose auto"
+    if engine == "torch-int8" and not _has_instructions(_INT8_INSTRUCTIONS):
+        return "needs a processor with VNNI instructions: choose auto"
+    if engine == "onnx" and not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
+        return "is not installed: pip install tesuji[onnx]"
+    return ""
+
+
+def _has_instructions(names: tuple[str, ...]) -> bool:
+    """Whether this processor has one of these kinds of instructions."""
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(name) for name in names)

@@ -1,4 +1,8 @@
-"""PyTorch on the CPU, in float32 or in bf16 with channels last."""
+"""PyTorch on the CPU, in float32 or in bf16, with channels last.
+
+In bf16 the last layer of each head stays in float32, so that large logits and values near 1 keep
+their digits.
+"""
 
 import copy
 from collections.abc import Iterator
@@ -8,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 Floats = NDArray[np.float32]
 
@@ -26,7 +30,12 @@ class TorchEvaluator:
     def load(self, network: nn.Module) -> None:
         """Takes a copy of the weights."""
         copied: Any = copy.deepcopy(network).eval().requires_grad_(False)
-        self._network = copied.to(dtype=self._dtype, memory_format=torch.channels_last)
+        original: Any = network
+        copied.to(dtype=self._dtype, memory_format=torch.channels_last)
+        if self._dtype != torch.float32:
+            copied.policy[-1] = _Float32Linear(original.policy[-1])
+            copied.value[-1] = _Float32Linear(original.value[-1])
+        self._network = copied
 
     def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
         """Logits and values of observations."""
@@ -35,7 +44,19 @@ class TorchEvaluator:
             if batch.ndim == 4:
                 batch = batch.contiguous(memory_format=torch.channels_last)
             output = self._network(batch)
-            return output.logits.float().numpy(), output.values.float().numpy()
+            return output.logits.numpy(), output.values.numpy()
+
+
+class _Float32Linear(nn.Module):
+    """A copy of the layer that computes in float32 whatever it is given."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self.layer = copy.deepcopy(layer).requires_grad_(False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.layer(x.float())
+        return result
 
 
 @contextmanager

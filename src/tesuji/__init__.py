@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from tesuji.games.contract import CHANCE, Game, Grid, IllegalMove, Symmetry, field
     from tesuji.games.registry import UnknownGame, make_game
     from tesuji.search.api import Searcher, search
+    from tesuji.search.cache import EvaluationCache
     from tesuji.search.config import SearchConfig
     from tesuji.search.evaluators import EvaluatorError
     from tesuji.search.result import SearchResult
     from tesuji.search.runner import RuleFault, StopFlag
 
 _HOMES = {
+    "EvaluationCache": "search.cache",
     "EvaluatorError": "search.evaluators",
     "RuleFault": "search.runner",
     "StopFlag": "search.runner",
@@ -40,6 +42,7 @@ _HOMES = {
 __version__ = "0.1.0"
 __all__ = [
     "CHANCE",
+    "EvaluationCache",
     "EvaluatorError",
     "Game",
     "Grid",

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import CHANCE, Game, State
 from tesuji.games.rules import register
+from tesuji.search.cache import EvaluationCache, check_cache
 from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.search.evaluators import Evaluator, check_evaluator
 from tesuji.search.options import resolve
 from tesuji.search.result import SearchResult
-from tesuji.search.runner import Progress, Run, StopFlag
+from tesuji.search.runner import Progress, Run, Setup, StopFlag
 from tesuji.search.tree import (
     ROOT,
     Tree,
@@ -41,6 +42,7 @@ def search(
     device: str = ...,
     progress: Progress | None = ...,
     stop: StopFlag | None = ...,
+    cache: EvaluationCache | None = ...,
 ) -> SearchResult: ...
 @overload
 def search(
@@ -54,6 +56,7 @@ def search(
     device: str = ...,
     progress: Progress | None = ...,
     stop: StopFlag | None = ...,
+    cache: EvaluationCache | None = ...,
 ) -> list[SearchResult]: ...
 def search(
     game: Game,
@@ -66,6 +69,7 @@ def search(
     device: str = "cpu",
     progress: Progress | None = None,
     stop: StopFlag | None = None,
+    cache: EvaluationCache | None = None,
 ) -> Any:
     """Searches one position, or several side by side.
 
@@ -80,8 +84,10 @@ def search(
         device: cpu or cuda.
         progress: called now and then with the simulations done and those asked for.
         stop: ends the search when it is set; the result so far stands.
+        cache: remembers what the evaluator said, from one search to the next.
     """
-    return Searcher(game, evaluator, config, threads, device).search(states, seed, progress, stop)
+    searcher = Searcher(game, evaluator, config, threads, device, cache)
+    return searcher.search(states, seed, progress, stop)
 
 
 class Searcher:
@@ -93,6 +99,7 @@ class Searcher:
         config: as in `search`.
         threads: games of a batch are shared among so many; by default as many as there are cores.
         device: cpu or cuda.
+        cache: remembers what the evaluator said, from one search to the next.
     """
 
     def __init__(  # noqa: D107
@@ -102,6 +109,7 @@ class Searcher:
         config: SearchConfig = SearchConfig(),  # noqa: B008 (frozen)
         threads: int | None = None,
         device: str = "cpu",
+        cache: EvaluationCache | None = None,
     ) -> None:
         if not isinstance(game, Game):
             raise ValueError(f"the game is {game!r}; make it with make_game() or from its class")
@@ -114,6 +122,9 @@ class Searcher:
         self.game = game
         self.evaluator = evaluator
         self.config = resolve(config, evaluator)
+        if cache is not None:
+            check_cache(cache, game, evaluator, device)
+        self.cache = cache
         self._kernels = _kernels_for(device)
         self.threads = 1 if device == "cuda" else threads or len(os.sched_getaffinity(0))
         self._tag = register(game)
@@ -146,7 +157,8 @@ class Searcher:
         if len(batch) == 0:
             return []
         tree = self._prepare_tree(batch)
-        run = Run(self.game, self.evaluator, self.config, tree, _whole(seed), self._kernels)
+        setup = Setup(self.game, self.evaluator, self.config, self._kernels, self.cache)
+        run = Run(setup, tree, _whole(seed))
         if stop is not None:
             stop.attach(run.scratch.work)
         try:

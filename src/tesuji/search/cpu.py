@@ -6,6 +6,7 @@ Each takes a range of games, so that threads can share a batch; no game touches 
 from typing import Any
 
 from tesuji.compiling import Kernel
+from tesuji.search.leaves import observe_miss, recall_leaves, store_evaluations
 from tesuji.search.reuse import advance
 from tesuji.search.rollout import rollout
 from tesuji.search.simulation import (
@@ -53,6 +54,25 @@ def finish_games(
     """Expands and backs up the leaves of one round in each game."""
     for b in range(first, last):
         finish_leaves(tree, scratch, options[b], b, logits, values, rows[b])
+
+
+@Kernel
+def recall_games(scratch: Any, table: Any, words: Any, leaves: Any) -> Any:
+    """Answers the leaves of all games that a cache knows; returns how many others there are."""
+    return recall_leaves(scratch, table, words, leaves)
+
+
+@Kernel
+def observe_misses(tree: Any, misses: Any, planes: Any, first: Any, last: Any) -> None:
+    """Writes the observations of leaves that a cache does not know."""
+    for place in range(first, last):
+        observe_miss(tree, misses[place], planes[place])
+
+
+@Kernel
+def store_answers(scratch: Any, table: Any, leaves: Any, logits: Any, values: Any) -> None:
+    """Puts evaluations into a cache, and into the rows of the leaves that wait for them."""
+    store_evaluations(scratch, table, leaves, logits, values)
 
 
 @Kernel

@@ -1,11 +1,9 @@
 """Drives a search: rounds until the budget is used up, in threads, with progress and a way out."""
 
-import itertools
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -15,9 +13,12 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import Game
 from tesuji.games.rules import register
+from tesuji.search.cache import EvaluationCache
 from tesuji.search.config import SearchConfig
-from tesuji.search.evaluators import Evaluator, EvaluatorError, evaluate
+from tesuji.search.evaluators import Evaluator, EvaluatorError
+from tesuji.search.leaves import LeafEvaluator
 from tesuji.search.options import make_options, simulation_limit
+from tesuji.search.pool import Pool
 from tesuji.search.result import SearchResult, make_results
 from tesuji.search.scratch import (
     NO_LEGAL_ACTION,
@@ -32,15 +33,6 @@ Progress = Callable[[int, int], None]
 """Called now and then with the simulations done and those asked for, all games together."""
 
 
-class _Threads(NamedTuple):
-    executor: ThreadPoolExecutor
-    threads: int
-
-
-Pool = _Threads | None
-"""None: the calling thread does everything."""
-
-_PARTS_PER_THREAD = 4  # so that a thread which was held up leaves work to the others
 _PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
 _MOST_ROUNDS = 1 << 30
 _FIRST_SIMULATIONS = 8192  # all games together, before that time is known
@@ -76,39 +68,42 @@ class StopFlag:
         work["stop"] = self._is_set
 
 
+class Setup(NamedTuple):
+    """What the searches of one searcher have in common."""
+
+    game: Game
+    evaluator: Evaluator  # checked
+    config: SearchConfig  # resolved
+    kernels: ModuleType  # `cpu` or `cuda`
+    cache: EvaluationCache | None = None
+
+
 class Run:
     """One search of a batch, from its first round to its results.
 
     Args:
-        game: the game.
-        evaluator: checked.
-        config: resolved.
+        setup: how to search.
         tree: empty, or with the roots of the states that are asked about.
         seed: of the random streams.
-        kernels: the module `cpu` or `cuda`.
     """
 
-    def __init__(  # noqa: D107
-        self,
-        game: Game,
-        evaluator: Evaluator,
-        config: SearchConfig,
-        tree: Tree,
-        seed: int,
-        kernels: ModuleType,
-    ) -> None:
-        self.game, self.evaluator, self.config, self.tree = game, evaluator, config, tree
-        self.kernels = kernels
+    def __init__(self, setup: Setup, tree: Tree, seed: int) -> None:  # noqa: D107
+        self.game, self.evaluator, self.config, self.kernels, cache = setup
+        self.tree = tree
         self.games = len(tree.roots)
-        self.scratch = make_scratch(game, config, self.games, seed)
-        self.options = make_options(config, game, self.games)
-        self._limit = simulation_limit(config)
-        self._tag = register(game)
+        self.scratch = make_scratch(self.game, self.config, self.games, seed)
+        self.options = make_options(self.config, self.game, self.games)
+        self._limit = simulation_limit(self.config)
+        self._tag = register(self.game)
+        if not isinstance(self.evaluator, str):
+            self._leaves = LeafEvaluator(
+                self.game, tree, self.scratch, self.evaluator, self.kernels, cache
+            )
 
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up."""
         stop, rounds = self.scratch.work["stop"], max(1, _FIRST_SIMULATIONS // self.games)
-        with _pool(min(threads, self.games)) as pool:
+        with Pool(min(threads, self.games)) as pool:
             # Evaluates the roots, whatever the budget; compiling is not on the clock.
             self._play_rounds(pool, states, 1)
             with _deadline(self.config.seconds, stop):
@@ -131,29 +126,14 @@ class Run:
             self._each(pool, self.kernels.simulate_games, self.options, states, rounds)
         else:
             self._each(pool, self.kernels.select_games, self.options, states)
-            counts = self.scratch.work["num_leaves"]
-            if counts.any():
-                rows = np.cumsum(counts) - counts
-                planes = np.zeros((counts.sum(), *self.game.observation_shape), np.float32)
-                self._each(pool, self.kernels.observe_games, planes, rows)
-                logits, values = evaluate(self.evaluator, planes, self.game)
-                self._each(pool, self.kernels.finish_games, self.options, logits, values, rows)
-        _check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
+            answers = self._leaves.evaluate(pool)
+            if answers is not None:
+                self._each(pool, self.kernels.finish_games, self.options, *answers)
+        check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
 
     def _each(self, pool: Pool, kernel: Any, *arguments: Any) -> None:
         """Runs a kernel over all games, a share of them in each thread of the pool."""
-        arguments = (self.tree, self.scratch, *arguments)
-        if pool is None:
-            kernel(self._tag, *arguments, 0, self.games)
-            return
-        parts = min(self.games, _PARTS_PER_THREAD * pool.threads)
-        bounds = np.linspace(0, self.games, parts + 1).astype(int).tolist()
-        jobs = [
-            pool.executor.submit(kernel, *(self._tag, *arguments, first, last))
-            for first, last in itertools.pairwise(bounds)
-        ]
-        for job in jobs:
-            job.result()
+        pool.run(kernel, self._tag, (self.tree, self.scratch, *arguments), self.games)
 
     def _is_finished(self) -> bool:
         """Whether no game has anything left to do."""
@@ -167,15 +147,6 @@ class Run:
             is_done |= roots["num_nodes"] >= self.config.nodes
         is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= MOST_VISITS
         return bool(is_done.all())
-
-
-@contextmanager
-def _pool(threads: int) -> Iterator[Pool]:
-    if threads < 2:
-        yield None
-    else:
-        with ThreadPoolExecutor(threads) as executor:
-            yield _Threads(executor, threads)
 
 
 @contextmanager
@@ -193,7 +164,7 @@ def _deadline(seconds: float, flags: NDArray[np.int32]) -> Iterator[None]:
         timer.cancel()
 
 
-def _check_faults(game: Game, faults: int) -> None:
+def check_faults(game: Game, faults: int) -> None:
     if faults & NOT_A_NUMBER:
         raise EvaluatorError(
             "the evaluator returned NaN or an infinite value, or NaN or +∞ as a legal move's logit"

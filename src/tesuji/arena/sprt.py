@@ -1,0 +1,87 @@
+"""The sequential probability ratio test (Wald): play on until one of two claims is clear.
+
+The claims are about the mean score: `weaker` (the new one is no better) and `stronger`. Games that
+are won or lost give Wald's own test, w ln(p₁/p₀) + l ln((1 − p₁)/(1 − p₀)). With draws, or with the
+mean of a pair of games as the unit, each claim leaves the rest of the distribution open; then each
+takes the distribution of that mean under which the results seen are likeliest (the generalised
+test, which is the same thing where there are no draws).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Verdict = Literal["stronger", "weaker", "open"]
+
+_HALVINGS = 200
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """A test of mean score `weaker` against mean score `stronger`."""
+
+    weaker: float = 0.5
+    stronger: float = 0.55
+    false_accept: float = 0.05  # α: how often an equal one is taken for stronger
+    false_reject: float = 0.05  # β: how often a stronger one is not seen
+
+    def __post_init__(self) -> None:
+        """Refuses claims that are no shares, and in the wrong order."""
+        if not 0.0 < self.weaker < self.stronger < 1.0:
+            raise ValueError(
+                f"the claims are mean scores {self.weaker} and {self.stronger}; "
+                "they must lie between 0 and 1, the weaker first"
+            )
+        for rate in (self.false_accept, self.false_reject):
+            if not 0.0 < rate < 0.5:
+                raise ValueError(f"an error rate is {rate}; it must lie between 0 and 0.5")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Log-likelihood ratios at which the test ends: ln(β / (1 − α)), ln((1 − β) / α)."""
+        low = math.log(self.false_reject / (1.0 - self.false_accept))
+        return low, math.log((1.0 - self.false_reject) / self.false_accept)
+
+    def log_likelihood_ratio(self, scores: Sequence[float]) -> float:
+        """How much likelier the scores, each in 0 … 1, are if the claim `stronger` holds."""
+        if len(scores) == 0:
+            return 0.0
+        support, counts = np.unique([0.0, 1.0, *scores], return_counts=True)
+        counts[[0, -1]] -= 1  # possible, but not seen by that
+        strong = _likeliest(support, counts, self.stronger)
+        weak = _likeliest(support, counts, self.weaker)
+        seen = counts > 0
+        return float(counts[seen] @ (np.log(strong[seen]) - np.log(weak[seen])))
+
+    def verdict(self, ratio: float) -> Verdict:
+        """What a log-likelihood ratio says."""
+        low, high = self.bounds
+        return "stronger" if ratio >= high else "weaker" if ratio <= low else "open"
+
+
+def _likeliest(
+    support: NDArray[np.float64], counts: NDArray[np.int64], mean: float
+) -> NDArray[np.float64]:
+    """The distribution on `support` (0 and 1 in it) of that mean which makes the counts likeliest.
+
+    It is share / (1 + θ (x − mean)), with θ such that the mean is met. Where even the last θ at
+    which all terms are positive does not meet it, the mass that is missing goes to the end of the
+    support, which was never seen.
+    """
+    shares, deviations = counts / counts.sum(), support - mean
+    seen = counts > 0
+    low, high = -1.0 / deviations[-1], -1.0 / deviations[0]
+    for _ in range(_HALVINGS):
+        theta = (low + high) / 2.0
+        terms = 1.0 + theta * deviations[seen]
+        if float((shares[seen] * deviations[seen] / terms).sum()) > 0.0:
+            low = theta
+        else:
+            high = theta
+    likeliest = np.zeros(len(support))
+    likeliest[seen] = shares[seen] / (1.0 + (low + high) / 2.0 * deviations[seen])
+    return likeliest

@@ -1,0 +1,27 @@
+"""Small agents for tests of the arena: what they do is plain."""
+
+from tesuji import make_game
+
+CONNECT_FOUR = make_game("connect-four")
+TIC_TAC_TOE = make_game("tic-tac-toe")
+TRIO = make_game("trio")
+
+
+class Lowest:
+    """Always plays the lowest legal action; leaves nothing to chance."""
+
+    name = "lowest"
+
+    def __init__(self, game):
+        self.game, self.calls = game, []
+
+    def choose(self, states, seed):
+        self.calls.append([self.game.copy(state) for state in states])
+        return [min(self.game.legal(state)) for state in states]
+
+
+class Highest(Lowest):
+    name = "highest"
+
+    def choose(self, states, seed):
+        return [max(self.game.legal(state)) for state in states]

@@ -1,0 +1,66 @@
+"""The gate: stronger weights pass, equal and weaker ones do not."""
+
+import numpy as np
+import pytest
+from arena_players import CONNECT_FOUR, TRIO
+
+from tesuji import SearchConfig
+from tesuji.arena.gate import GateConfig, make_gate
+
+
+def blind(planes):
+    """Knows nothing."""
+    return np.zeros((len(planes), 7), np.float32), np.zeros(len(planes), np.float32)
+
+
+def towards(column):
+    """Thinks the columns near that one are best."""
+
+    def evaluate(planes):
+        logits = -np.abs(np.arange(7, dtype=np.float32) - column)
+        return np.tile(logits, (len(planes), 1)), np.zeros(len(planes), np.float32)
+
+    return evaluate
+
+
+SEARCH = SearchConfig(simulations=30, proven_values=True)
+
+
+def test_a_stronger_network_passes_early():
+    result = make_gate(CONNECT_FOUR)(towards(3), towards(0), SEARCH, seed=1)
+    assert result.passed and result.verdict == "stronger"
+    assert result.games < 400 and result.score > 0.55 and result.llr >= 2.944
+
+
+def test_a_weaker_network_does_not_pass():
+    result = make_gate(CONNECT_FOUR)(towards(0), towards(3), SEARCH, seed=1)
+    assert not result.passed and result.verdict == "weaker" and result.llr <= -2.944
+
+
+@pytest.mark.parametrize("config", [None, SEARCH])
+def test_an_equal_network_does_not_pass(config):
+    """Both play the same moves, so every pair ends even and the evidence is against it."""
+    result = make_gate(CONNECT_FOUR)(towards(3), towards(3), config, seed=2)
+    assert not result.passed and result.score == 0.5 and result.llr < 0
+
+
+def test_games_that_run_out_are_said():
+    gate = make_gate(CONNECT_FOUR, GateConfig(games=8, games_at_once=4))
+    result = gate(towards(3), towards(2), SEARCH)
+    assert result.verdict == "open" and result.games == 8
+    assert result.passed == (result.llr > 0)
+
+
+def test_another_seed_plays_other_openings_and_the_same_seed_the_same():
+    gate = make_gate(CONNECT_FOUR, GateConfig(games=40))
+    first, again = (gate(towards(3), towards(1), SEARCH, seed=4) for _ in range(2))
+    assert first == again
+
+
+def test_three_players_can_pass_a_gate_too():
+    def uniform(planes):
+        count = len(planes)
+        return np.zeros((count, TRIO.num_actions), np.float32), np.zeros((count, 3), np.float32)
+
+    gate = make_gate(TRIO, GateConfig(games=12))
+    assert gate(uniform, uniform, SearchConfig(simulations=5)).games == 12

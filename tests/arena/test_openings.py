@@ -1,0 +1,70 @@
+"""Openings: all different, as many as there are, and fairly even."""
+
+import numpy as np
+import pytest
+from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TRIO
+
+from tesuji import SearchConfig, make_game, search
+from tesuji.arena.openings import draw_openings, position_key
+
+
+@pytest.mark.parametrize("game", [CONNECT_FOUR, TRIO, make_game("2048(target=64)")])
+def test_openings_all_differ_and_replay_to_their_positions(game):
+    openings = draw_openings(game, 60, seed=1)
+    assert len(openings) == 60
+    assert len({position_key(game, opening.state) for opening in openings}) == 60
+    for opening in openings:
+        state = game.new_state()
+        for action in opening.actions:
+            game.apply(state, action)
+        assert state == opening.state and not state.is_over and state.to_play >= 0
+
+
+def test_the_same_seed_gives_the_same_openings():
+    first, again, other = (
+        [o.actions for o in draw_openings(CONNECT_FOUR, 20, s)] for s in (3, 3, 4)
+    )
+    assert first == again != other
+
+
+def test_mirror_images_count_once():
+    """Seven first moves of Connect Four are four up to the mirror."""
+    openings = draw_openings(CONNECT_FOUR, 100, seed=0, plies=1)
+    assert sorted(min(o.actions[0], 6 - o.actions[0]) for o in openings) == [0, 1, 2, 3]
+
+
+def test_transpositions_count_once():
+    """Two plies of tic-tac-toe are 72 sequences and 12 positions up to symmetry."""
+    assert len(draw_openings(TIC_TAC_TOE, 100, seed=0, plies=2)) == 12
+
+
+def test_few_openings_are_as_many_as_there_are():
+    openings = draw_openings(TIC_TAC_TOE, 10_000, seed=0)
+    assert 30 < len(openings) < 400
+
+
+def test_openings_become_longer_where_many_are_needed():
+    few, many = (draw_openings(CONNECT_FOUR, n, 0)[0].actions for n in (5, 400))
+    assert len(few) < len(many) <= 6
+
+
+def test_chosen_openings_are_more_even_than_random_ones():
+    generator, drawn = np.random.default_rng(5), []
+    while len(drawn) < 200:
+        state = CONNECT_FOUR.new_state()
+        while not state.is_over and state.turn < 8:
+            CONNECT_FOUR.apply(state, int(generator.choice(CONNECT_FOUR.legal(state))))
+        drawn += [state] * (not state.is_over)
+    even = [opening.state for opening in draw_openings(CONNECT_FOUR, 200, seed=5, plies=8)]
+
+    def advantage(states):
+        config = SearchConfig(simulations=2000, proven_values=True)
+        results = search(CONNECT_FOUR, states, "rollout", config, seed=9)
+        return np.mean([abs(result.value) for result in results])
+
+    assert advantage(even) < 0.75 * advantage(drawn)
+
+
+def test_negative_plies_are_refused():
+    with pytest.raises(ValueError, match="-1 plies"):
+        draw_openings(CONNECT_FOUR, 1, 0, plies=-1)

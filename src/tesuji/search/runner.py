@@ -165,6 +165,12 @@ def _deadline(seconds: float, flags: NDArray[np.int32]) -> Iterator[None]:
 
 
 def check_faults(game: Game, faults: int) -> None:
+    """Raises what kernels could only note.
+
+    Raises:
+        EvaluatorError: for numbers that are none.
+        RuleFault: for a game that breaks the contract.
+    """
     if faults & NOT_A_NUMBER:
         raise EvaluatorError(
             "the evaluator returned NaN or an infinite value, or NaN or +∞ as a legal move's logit"

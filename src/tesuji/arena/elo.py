@@ -68,7 +68,7 @@ def elo_difference(score: float) -> float:
 
 def expected_score(difference: float) -> float:
     """1 / (1 + 10^(−d / 400)), the score that an Elo difference predicts."""
-    return 1.0 / (1.0 + 10.0 ** (-difference / 400.0))
+    return 1.0 / (1.0 + math.pow(10.0, -difference / 400.0))
 
 
 def estimate_elo(scores_by_opening: Sequence[Sequence[float]]) -> EloEstimate:

@@ -36,7 +36,7 @@ def check_savable(path: Path) -> None:
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file to save to")
     if path.suffix == ".parquet":
-        _import_parquet()
+        _import_pyarrow()
 
 
 def _as_row(result: MatchResult, record: GameRecord) -> dict[str, Any]:
@@ -63,15 +63,16 @@ def _move_names(result: MatchResult, record: GameRecord) -> tuple[list[str], lis
 
 
 def _write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
-    parquet = _import_parquet()
-    parquet.write_table(parquet.pa.Table.from_pylist(rows), path)
+    pyarrow = _import_pyarrow()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
 
 
-def _import_parquet() -> Any:
+def _import_pyarrow() -> Any:
+    """The package, its Parquet part loaded."""
     try:
-        import pyarrow.parquet  # type: ignore[import-untyped, unused-ignore]
+        import pyarrow.parquet
     except ImportError as error:
         raise ValueError(
             "Parquet needs the package pyarrow: pip install pyarrow, or name a .jsonl file"
         ) from error
-    return pyarrow.parquet
+    return pyarrow

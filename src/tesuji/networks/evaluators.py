@@ -88,18 +88,19 @@ def choose_engine(network: nn.Module, game: Game, batch_size: int = 256, threads
     """The engine that evaluates most positions a second, measured for half a second in all."""
     if batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}; it must be 1 or more")
-    evaluators = [make_evaluator(network, game, name, 1, threads) for name in available_engines(network)]
+    engines = available_engines(network)
+    evaluators = [make_evaluator(network, game, engine, 1, threads) for engine in engines]
     planes = np.zeros((batch_size, *game.observation_shape), np.float32)
     for evaluator in evaluators:
         evaluator(planes)  # the first call sets up memory and kernels
-    best = dict.fromkeys((evaluator.engine for evaluator in evaluators), float("inf"))
+    best = dict.fromkeys(engines, float("inf"))
     end = time.perf_counter() + MEASURING_SECONDS
     while time.perf_counter() < end:
         for evaluator in evaluators:  # in turn, so that a busy moment meets all of them
             start = time.perf_counter()
             evaluator(planes)
             best[evaluator.engine] = min(best[evaluator.engine], time.perf_counter() - start)
-    return min(best, key=lambda name: best[name])
+    return min(engines, key=lambda engine: best[engine])
 
 
 def _check_engine(engine: str, network: nn.Module) -> None:

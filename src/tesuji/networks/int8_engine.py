@@ -155,7 +155,7 @@ class RoundedHead(NamedTuple):
 
 
 def round_to_steps(x: Tensor, step: float) -> Tensor:
-    """x ≥ 0 [B, C, H, W] in whole steps, 255 at most, with channels last."""
+    """Numbers ≥ 0 [B, C, H, W] in whole steps, 255 at most, with channels last."""
     rounded = torch.empty_like(x, dtype=torch.uint8, memory_format=torch.channels_last)
     source, target = (each.permute(0, 2, 3, 1).numpy().ravel() for each in (x, rounded))
     _round_all(source, np.float32(1.0 / step), target)

@@ -299,8 +299,8 @@ class Game:
 def _framework_files() -> tuple[Path, ...]:
     """The sources that end up in compiled code besides the game's own."""
     package = Path(__file__).parents[1]
-    files = [*package.glob("*.py"), *package.glob("games/rules.py"), *package.glob("search/*.py")]
-    return tuple(sorted(files))
+    patterns = ("*.py", "games/rules.py", "search/*.py", "selfplay/turns.py", "selfplay/positions.py")
+    return tuple(sorted(path for pattern in patterns for path in package.glob(pattern)))
 
 
 @functools.cache

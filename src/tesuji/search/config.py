@@ -3,15 +3,11 @@
 What each one does, exactly: docs/algorithm.md. How compiled code sees them: options.py.
 """
 
-import difflib
-import functools
 import math
-import typing
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
+from tesuji import settings
 from tesuji.games.contract import Game
 
 Selection = Literal["auto", "uct", "puct", "puct-log", "gumbel"]
@@ -134,32 +130,14 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         """Refuses values that make no sense, and options that another one would ignore."""
-        _check_types(self)
+        settings.check_types(self)
         _check_ranges(self)
         _check_together(self)
 
 
-@functools.cache
 def option_kinds() -> dict[str, Any]:
     """The type of each option, by name."""
-    return typing.get_type_hints(SearchConfig)
-
-
-def _check_types(config: SearchConfig) -> None:
-    for option, kind in option_kinds().items():
-        value = getattr(config, option)
-        if typing.get_origin(kind) is Literal:
-            if value not in typing.get_args(kind):
-                allowed = ", ".join(typing.get_args(kind))
-                raise ValueError(f"{option} is {value!r}; choose one of: {allowed}")
-        elif kind is float:
-            if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
-                raise ValueError(f"{option} is {value!r}; it must be a number")
-            if not math.isfinite(value):
-                raise ValueError(f"{option} is {value!r}; it must be a finite number")
-        elif type(value) is not kind and not (kind is int and isinstance(value, np.integer)):
-            word = {int: "a whole number", bool: "true or false"}[kind]
-            raise ValueError(f"{option} is {value!r}; it must be {word}")
+    return settings.option_kinds(SearchConfig)
 
 
 _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
@@ -312,20 +290,4 @@ def parse_option(option: str, text: str) -> Any:
     Raises:
         ValueError: for an unknown option or a value of the wrong kind.
     """
-    kinds = option_kinds()
-    if option not in kinds:
-        close = difflib.get_close_matches(option, kinds, n=1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        raise ValueError(f"there is no option {option!r}; {hint}Options: {', '.join(kinds)}")
-    kind = kinds[option]
-    if kind is bool:
-        if text.lower() not in ("true", "false"):
-            raise ValueError(f"{option} is {text!r}; it must be true or false")
-        return text.lower() == "true"
-    if isinstance(kind, type) and kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            word = "a whole number" if kind is int else "a number"
-            raise ValueError(f"{option} is {text!r}; it must be {word}") from None
-    return text
+    return settings.parse_option(SearchConfig, option, text)

@@ -1,0 +1,130 @@
+"""Game records on disk: a journal of what just finished, and Parquet shards of whole generations.
+
+A shard is `000012.3f9a1c2e.parquet`: the generation, and the first digits of its SHA-256. A file
+whose contents do not give these digits is damaged; it is moved to `damaged/` and never used.
+"""
+
+import hashlib
+import logging
+import os
+import struct
+import threading
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from tesuji.games.contract import Game
+from tesuji.selfplay.files import written_whole
+from tesuji.selfplay.records import GameRecord, from_table, to_table
+
+_log = logging.getLogger("tesuji")
+_DIGITS = 16
+_HEADER = struct.Struct("<QI")  # length and CRC-32 of what follows
+_ROW_GROUP = 1024
+
+
+class Shard(NamedTuple):
+    """A file of games, all finished in one generation."""
+
+    path: Path
+    generation: int
+
+
+def write_shard(folder: Path, game: Game, generation: int, records: Sequence[GameRecord]) -> Shard:
+    """Writes the games of a generation; the file appears whole or not at all."""
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(
+        to_table(game, records),
+        sink,
+        compression="zstd",
+        row_group_size=_ROW_GROUP,
+        write_page_checksum=True,
+    )
+    contents = sink.getvalue()
+    digest = hashlib.sha256(contents).hexdigest()[:_DIGITS]
+    path = folder / f"{generation:06d}.{digest}.parquet"
+    with written_whole(path) as partial:
+        partial.write_bytes(contents)
+    return Shard(path, generation)
+
+
+def list_shards(folder: Path) -> list[Shard]:
+    """The shards by generation; two of one generation (a replaced one) give the newest alone."""
+    shards: dict[int, Shard] = {}
+    for path in sorted(folder.glob("[0-9]*.parquet"), key=lambda path: path.stat().st_mtime):
+        number = path.name.split(".")[0]
+        if number.isdigit():
+            shards[int(number)] = Shard(path, int(number))
+    return [shards[generation] for generation in sorted(shards)]
+
+
+def read_shard(game: Game, shard: Shard) -> list[GameRecord]:
+    """The games of a shard; none where it is damaged, which is then said and set aside."""
+    try:
+        contents = shard.path.read_bytes()
+        digest = shard.path.name.split(".")[1]
+        if hashlib.sha256(contents).hexdigest()[:_DIGITS] != digest:
+            raise ValueError("its contents are not those it was written with")
+        return from_table(game, pa.parquet.read_table(pa.BufferReader(contents)))
+    except (OSError, ValueError, IndexError, pa.ArrowException) as error:
+        _set_aside(shard.path, str(error).splitlines()[0])
+        return []
+
+
+def _set_aside(path: Path, reason: str) -> None:
+    folder = path.parent / "damaged"
+    try:
+        folder.mkdir(exist_ok=True)
+        os.replace(path, folder / path.name)
+        _log.warning("%s is damaged (%s): moved to %s and not used", path, reason, folder)
+    except OSError as error:
+        _log.warning("%s cannot be read (%s; %s): not used", path, reason, error)
+
+
+class Journal:
+    """Finished games, written down at once; a killed process loses none.
+
+    Each entry carries its length and checksum, so an entry cut short is known as such.
+    """
+
+    def __init__(self, path: Path, game: Game) -> None:
+        """Opens or makes the file."""
+        self.path, self._game = path, game
+        self._lock = threading.Lock()
+
+    def append(self, records: Sequence[GameRecord]) -> None:
+        """Writes the records; from several threads one after the other."""
+        sink = pa.BufferOutputStream()
+        table = to_table(self._game, records)
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        payload: Any = sink.getvalue().to_pybytes()
+        entry = _HEADER.pack(len(payload), zlib.crc32(payload)) + payload
+        with self._lock, open(self.path, "ab") as file:
+            file.write(entry)
+
+    def read(self) -> list[GameRecord]:
+        """The records in the order in which they were written; ends at a damaged entry."""
+        if not self.path.exists():
+            return []
+        contents, place, records = self.path.read_bytes(), 0, []
+        while place + _HEADER.size <= len(contents):
+            length, checksum = _HEADER.unpack_from(contents, place)
+            payload = contents[place + _HEADER.size : place + _HEADER.size + length]
+            if len(payload) < length or zlib.crc32(payload) != checksum:
+                break
+            with pa.ipc.open_stream(payload) as reader:
+                records += from_table(self._game, reader.read_all())
+            place += _HEADER.size + length
+        if place < len(contents):
+            with open(self.path, "r+b") as file:  # what follows was never finished
+                file.truncate(place)
+        return records
+
+    def clear(self) -> None:
+        """Forgets all entries."""
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,65 @@
+"""Options that are frozen dataclasses: their kinds, the check of their types, and reading text.
+
+Every stage has one such dataclass, in the module that uses it.
+"""
+
+import difflib
+import functools
+import math
+import typing
+from typing import Any, Literal
+
+import numpy as np
+
+
+@functools.cache
+def option_kinds(config: Any) -> dict[str, Any]:
+    """The type of each option, by name."""
+    return typing.get_type_hints(config)
+
+
+def check_types(config: Any) -> None:
+    """Refuses values of the wrong kind.
+
+    Raises:
+        ValueError: says which option, what it is, and what it must be.
+    """
+    for option, kind in option_kinds(type(config)).items():
+        value = getattr(config, option)
+        if typing.get_origin(kind) is Literal:
+            if value not in typing.get_args(kind):
+                allowed = ", ".join(typing.get_args(kind))
+                raise ValueError(f"{option} is {value!r}; choose one of: {allowed}")
+        elif kind is float:
+            if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
+                raise ValueError(f"{option} is {value!r}; it must be a number")
+            if not math.isfinite(value):
+                raise ValueError(f"{option} is {value!r}; it must be a finite number")
+        elif type(value) is not kind and not (kind is int and isinstance(value, np.integer)):
+            word = {int: "a whole number", bool: "true or false", str: "a text"}[kind]
+            raise ValueError(f"{option} is {value!r}; it must be {word}")
+
+
+def parse_option(config: type, option: str, text: str) -> Any:
+    """The value of an option given as text, as after `--set option=value`.
+
+    Raises:
+        ValueError: for an unknown option or a value of the wrong kind.
+    """
+    kinds = option_kinds(config)
+    if option not in kinds:
+        close = difflib.get_close_matches(option, kinds, n=1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise ValueError(f"there is no option {option!r}; {hint}Options: {', '.join(kinds)}")
+    kind = kinds[option]
+    if kind is bool:
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"{option} is {text!r}; it must be true or false")
+        return text.lower() == "true"
+    if isinstance(kind, type) and kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            word = "a whole number" if kind is int else "a number"
+            raise ValueError(f"{option} is {text!r}; it must be {word}") from None
+    return text

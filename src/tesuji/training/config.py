@@ -1,0 +1,189 @@
+"""Every setting of a run, in sections: network, search, selfplay, training, and the run's own."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from tesuji.games.contract import Game
+from tesuji.networks.config import NetworkConfig, resolve_network
+from tesuji.search.config import SearchConfig, check_for_game, has_chance
+from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
+from tesuji.settings import check_types, parse_option
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The options of learning. A zero turns off what it measures, where not said otherwise."""
+
+    # How much data.
+    generation_positions: int = 6000
+    """New positions a generation: self-play makes so many, then the network learns."""
+    window_start: int = 20_000
+    """c of the replay window: until there are so many positions all are kept."""
+    window_exponent: float = 0.75
+    """α: the window then grows as c · (1 + β · ((N / c)^α − 1) / α) (KataGo: 0.75)."""
+    window_share: float = 0.4
+    """β of the window (KataGo: 0.4)."""
+    reuse: float = 3.0
+    """How often each new position is used on average."""
+    max_uses: int = 12
+    """A position used so often is not used again."""
+    augment: bool = True
+    """Turn each drawn position by one of the game's symmetries."""
+    priority: float = 0.0
+    """α of prioritised sampling, by the last loss of a position. 0: uniform."""
+    priority_correction: float = 0.4
+    """β: how far the loss makes up for that."""
+
+    # What is learned.
+    value_mix: float = 0.0
+    """Share of the search's value in the value target z; the rest is the outcome."""
+    value_weight: float = 1.0
+    """Weight of (z − v)² beside −Σ π log p."""
+
+    # How.
+    batch_size: int = 512
+    """Positions a step."""
+    optimizer: Literal["adamw", "sgd"] = "adamw"
+    """sgd has momentum."""
+    learning_rate: float = 2e-3
+    """At its highest."""
+    momentum: float = 0.9
+    """Of sgd."""
+    weight_decay: float = 1e-4
+    """Of all weights."""
+    clip_norm: float = 1.0
+    """Longest gradient."""
+    schedule: Literal["cosine", "step", "constant"] = "cosine"
+    """cosine: down to final_rate over the run. step: a tenth after half, a hundredth after 4/5."""
+    final_rate: float = 0.02
+    """Share of learning_rate that is left at the end of cosine."""
+    warmup_steps: int = 50
+    """Steps over which the rate rises at first."""
+    average_decay: float = 0.995
+    """Of the averaged weights (EMA), which play. 0: the latest weights play."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Of the arithmetic of a step; auto takes bfloat16 where the processor has it."""
+
+    def __post_init__(self) -> None:
+        """Refuses values that make no sense."""
+        check_types(self)
+        for name in ("generation_positions", "window_start", "max_uses", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+        for name in ("reuse", "learning_rate", "clip_norm", "window_exponent"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be more than 0")
+        for name in ("value_mix", "final_rate", "average_decay", "momentum", "window_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
+        for name in ("weight_decay", "priority", "priority_correction", "value_weight"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
+        if self.average_decay == 1:
+            raise ValueError("average_decay is 1, so the playing weights would never change")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What concerns the run as a whole."""
+
+    seed: int = 0
+    """Of the first weights, of self-play and of sampling."""
+    threads: int = 0
+    """Self-play threads, and threads of a learning step. 0: the processor's cores. With 1, a run is
+    the same to the last bit whenever it is repeated or resumed."""
+    engine: str = "auto"
+    """Inference engine in self-play; auto measures and keeps the fastest."""
+    cache_bytes: int = 64 << 20
+    """Memory of each thread's evaluation cache. 0: none."""
+    gate: bool = False
+    """Weights play only once they have beaten those before them (SPRT)."""
+    assess_seconds: float = 60.0
+    """Seconds between measurements of strength. 0: none."""
+    keep_weights: int = 0
+    """How many of the latest weights to keep on disk. 0: all."""
+
+    def __post_init__(self) -> None:
+        """Refuses values that make no sense."""
+        check_types(self)
+        for name in ("seed", "threads", "cache_bytes", "assess_seconds", "keep_weights"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
+
+
+def selfplay_search() -> SearchConfig:
+    """How self-play searches unless told otherwise."""
+    return SearchConfig(simulations=0, visits=32, noise_weight=0.25)
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """All sections."""
+
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    search: SearchConfig = field(default_factory=selfplay_search)
+    selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    run: RunOptions = field(default_factory=RunOptions)
+
+
+def default_config(game: Game) -> RunConfig:
+    """The settings for a game that nobody has changed yet."""
+    can_prove = game.num_players <= 2 and not has_chance(game)
+    search = dataclasses.replace(selfplay_search(), proven_values=can_prove)
+    return RunConfig(search=search)
+
+
+def change(config: RunConfig, settings: list[str]) -> RunConfig:
+    """The config with `section.option=value` settings put in.
+
+    Raises:
+        ValueError: for one that there is not, or a value that makes no sense.
+    """
+    sections = {
+        section.name: getattr(config, section.name) for section in dataclasses.fields(config)
+    }
+    changed: dict[str, dict[str, Any]] = {}
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        section, dot, option = path.strip().partition(".")
+        if not (equals and dot and section in sections):
+            raise ValueError(
+                f"{setting!r} sets nothing; write section.option=value, with a section of: "
+                f"{', '.join(sections)}"
+            )
+        value = parse_option(type(sections[section]), option, text.strip())
+        changed.setdefault(section, {})[option] = value
+    _make_room_for_budget(changed.get("search", {}))
+    return dataclasses.replace(
+        config,
+        **{
+            name: dataclasses.replace(sections[name], **options)
+            for name, options in changed.items()
+        },
+    )
+
+
+def _make_room_for_budget(search: dict[str, Any]) -> None:
+    """A budget in simulations replaces the default one in visits; Gumbel has only the former."""
+    if search.get("selection") == "gumbel":
+        search.setdefault("simulations", 32)
+        search.setdefault("noise_weight", 0.0)
+    if "simulations" in search:
+        search.setdefault("visits", 0)
+
+
+def resolve_run(config: RunConfig, game: Game) -> RunConfig:
+    """The config with every automatic choice made that does not need measuring.
+
+    Raises:
+        ValueError: for settings that the game cannot have.
+    """
+    check_for_game(config.search, game)
+    check_selfplay_search(config.search)
+    return dataclasses.replace(
+        config,
+        network=resolve_network(config.network, game),
+        selfplay=resolve_selfplay(config.selfplay, game),
+    )

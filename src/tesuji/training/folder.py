@@ -1,0 +1,223 @@
+"""A run on disk: what is where, the lock, and the order in which things become true.
+
+    config.toml              every setting, resolved; versions and digests
+    weights/00001200.safetensors     the weights that play, by step
+    games/000012.DIGEST.parquet      the games of a generation
+    games/ongoing.000012.safetensors the games in progress after it
+    games/unsaved.journal    games that finished since
+    state.safetensors        optimiser, averages, replay counts, random numbers, counters
+    metrics.jsonl            a line per generation;  events/: the same for TensorBoard
+
+`state.safetensors` is the commit: it names the last whole generation, and whatever was written for
+a later one is written again. Each file appears whole or not at all.
+"""
+
+import dataclasses
+import fcntl
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from tesuji.games.contract import Game
+from tesuji.games.registry import make_game
+from tesuji.networks.config import NetworkConfig
+from tesuji.search.config import SearchConfig
+from tesuji.selfplay.config import SelfPlayConfig
+from tesuji.selfplay.files import remove_partial_files, written_whole
+from tesuji.training.config import RunConfig, RunOptions, TrainingConfig
+
+_SECTIONS: dict[str, type] = {
+    "network": NetworkConfig,
+    "search": SearchConfig,
+    "selfplay": SelfPlayConfig,
+    "training": TrainingConfig,
+    "run": RunOptions,
+}
+
+
+class RunError(ValueError):
+    """A run folder that cannot be used, and why."""
+
+
+class RunFolder:
+    """The paths of a run, and what is read from and written to them."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Names the folder; nothing is read or made yet."""
+        self.path = Path(path)
+        self.config_file = self.path / "config.toml"
+        self.state_file = self.path / "state.safetensors"
+        self.metrics_file = self.path / "metrics.jsonl"
+        self.weights = self.path / "weights"
+        self.games = self.path / "games"
+        self.events = self.path / "events"
+        self.journal = self.games / "unsaved.journal"
+
+    def exists(self) -> bool:
+        """Whether there is a run in the folder."""
+        return self.config_file.is_file()
+
+    def make(self) -> None:
+        """Makes the folder and those in it; removes what a killed process left half written.
+
+        Raises:
+            RunError: when that cannot be done.
+        """
+        try:
+            for folder in (self.path, self.weights, self.games):
+                folder.mkdir(parents=True, exist_ok=True)
+                remove_partial_files(folder)
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be written: {error.strerror}") from error
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps every other process from this folder while the block runs.
+
+        Raises:
+            RunError: when another one has it.
+        """
+        try:
+            file = open(self.path / ".lock", "a+")
+        except OSError as error:
+            raise RunError(f"{self.path} cannot be written: {error.strerror}") from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                owner = file.read().strip() or "another process"
+                raise RunError(
+                    f"{self.path} is in use by {owner}; stop that one, or give another --run folder"
+                ) from None
+            file.truncate(0)
+            file.write(f"process {os.getpid()}")
+            file.flush()
+            yield
+
+    def weights_file(self, step: int) -> Path:
+        """Where the weights of a step are."""
+        return self.weights / f"{step:08d}.safetensors"
+
+    def steps(self) -> list[int]:
+        """The steps whose weights are there, in order."""
+        return sorted(
+            int(path.stem) for path in self.weights.glob("*.safetensors") if path.stem.isdigit()
+        )
+
+    def ongoing_file(self, generation: int) -> Path:
+        """Where the games are that were in progress after a generation's self-play."""
+        return self.games / f"ongoing.{generation:06d}.safetensors"
+
+    def write_config(self, config: RunConfig, game: Game, game_name: str) -> None:
+        """Writes every setting, and what they were used with."""
+        lines = ["# Every setting of this run; docs/training.md says what they mean.", ""]
+        lines += ["[about]", *_toml_lines(_about(game, game_name)), ""]
+        for name in _SECTIONS:
+            section = dataclasses.asdict(getattr(config, name))
+            lines += [f"[{name}]", *_toml_lines(section), ""]
+        with written_whole(self.config_file) as partial:
+            partial.write_text("\n".join(lines), encoding="utf-8")
+
+    def read_config(self) -> tuple[RunConfig, dict[str, Any]]:
+        """The settings, and what they were used with.
+
+        Raises:
+            RunError: when there is none, or it cannot be read.
+        """
+        if not self.exists():
+            raise RunError(f"{self.path} holds no run: there is no config.toml in it")
+        try:
+            tables = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
+            about = tables.pop("about")
+            sections = {name: kind(**tables.pop(name)) for name, kind in _SECTIONS.items()}
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise RunError(f"{self.config_file} cannot be read: {error}") from error
+        except KeyError as error:
+            raise RunError(f"{self.config_file} has no section {error}") from error
+        except (TypeError, ValueError) as error:
+            raise RunError(f"{self.config_file}: {error}") from error
+        return RunConfig(**sections), about
+
+    def read_game(self) -> Game:
+        """The game that the run is about.
+
+        Raises:
+            RunError: when it cannot be made any more.
+        """
+        _, about = self.read_config()
+        try:
+            return make_game(about["game"])
+        except (KeyError, ValueError, TypeError, OSError) as error:
+            raise RunError(f"the game of {self.path} cannot be made: {error}") from error
+
+    def read_state(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """The tensors and counters of the last whole generation; None before the first.
+
+        Raises:
+            RunError: when the file is damaged.
+        """
+        return read_tensors(self.state_file) if self.state_file.exists() else None
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors of a file, and the counters beside them.
+
+    Raises:
+        RunError: when it is not there or damaged.
+    """
+    try:
+        with safetensors.safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+        if metadata.get("digest", "") != _digest(tensors):
+            raise ValueError("its contents are not those it was written with")
+        return tensors, json.loads(metadata.get("counters", "{}"))
+    except (OSError, safetensors.SafetensorError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], counters: dict[str, Any]) -> None:
+    """Writes tensors and counters; the file appears whole or not at all."""
+    metadata = {"counters": json.dumps(counters), "digest": _digest(tensors)}
+    with written_whole(path) as partial:
+        safetensors.torch.save_file(tensors, partial, metadata)
+
+
+def _digest(tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _toml_lines(table: dict[str, Any]) -> list[str]:
+    """Numbers, truth values and texts are written in TOML as in JSON."""
+    return [f"{name} = {json.dumps(value)}" for name, value in table.items()]
+
+
+def _about(game: Game, game_name: str) -> dict[str, Any]:
+    import numba
+    import numpy
+
+    from tesuji import __version__
+
+    return {
+        "game": game_name,
+        "source_digest": game.tag,
+        "tesuji": __version__,
+        "torch": str(torch.__version__),
+        "numpy": numpy.__version__,
+        "numba": numba.__version__,
+    }

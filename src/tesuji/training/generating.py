@@ -1,0 +1,202 @@
+"""A generation's games: workers in threads, every finished game written down at once."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import torch
+
+from tesuji.games.contract import Game
+from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
+from tesuji.search.cache import EvaluationCache
+from tesuji.selfplay.records import GameRecord
+from tesuji.selfplay.shards import Journal, list_shards, read_shard, write_shard
+from tesuji.selfplay.worker import Worker
+from tesuji.training.config import RunConfig
+from tesuji.training.folder import RunError, RunFolder, read_tensors, write_tensors
+from tesuji.training.metrics import describe_speed
+
+_TOLD_EVERY = 0.1  # seconds between words to whoever watches
+
+
+class Played(NamedTuple):
+    """The games of a generation, and how fast they were played."""
+
+    records: list[GameRecord]
+    metrics: dict[str, float]
+
+
+class Generator:
+    """Plays the games of each generation.
+
+    With one thread a generation is the same however often it is played, so what a killed process
+    had played of one is played again. With more it depends on the threads' pace: then the games in
+    the journal count, and those that were in progress are given up.
+    """
+
+    def __init__(
+        self, folder: RunFolder, config: RunConfig, game: Game, network: Any, threads: int
+    ) -> None:
+        """Makes a worker for each thread; none has begun."""
+        self.folder, self.config, self.game = folder, config, game
+        self.engine = config.run.engine
+        self._journal = Journal(folder.journal, game)
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        self.evaluators: list[NetworkEvaluator] = [
+            make_evaluator(network, game, self.engine) for _ in range(threads)
+        ]
+        self._workers = [self._make_worker(number, config.run.seed) for number in range(threads)]
+
+    def _make_worker(self, number: int, seed: int) -> Worker:
+        room = self.config.run.cache_bytes
+        return Worker(
+            self.game,
+            self.evaluators[number],
+            self.config.search,
+            self.config.selfplay,
+            seed,
+            number,
+            EvaluationCache(self.game, room) if room else None,
+        )
+
+    def stop(self) -> None:
+        """Ends self-play after the round that is under way."""
+        self._is_stopped = True
+
+    def use_weights(self, network: Any) -> None:
+        """Loads new weights into the running evaluators."""
+        for evaluator in self.evaluators:
+            evaluator.load(network)
+
+    def play(
+        self,
+        generation: int,
+        step: int,
+        tell: Callable[[int, int, int], None],
+        seconds: float,
+    ) -> Played | None:
+        """Plays a generation with the weights of `step`, or reads it where that was done before.
+
+        Returns None where it was stopped, or `seconds` were over, before enough was played; what
+        was finished is in the journal.
+        """
+        shard = next(
+            (s for s in list_shards(self.folder.games) if s.generation == generation), None
+        )
+        if shard is not None and self.folder.ongoing_file(generation).exists():
+            records = read_shard(self.game, shard)
+            if records:
+                self._restore(generation)
+                return Played(records, {})
+        early = self._begin(generation, step)
+        start, deadline = time.monotonic(), time.monotonic() + seconds
+        records, is_enough = self._play_until_enough(early, generation, tell, deadline)
+        if not is_enough:
+            return None
+        metrics = self._describe(len(records) - len(early), time.monotonic() - start)
+        self._save(generation, records)
+        return Played(records, metrics)
+
+    def _begin(self, generation: int, step: int) -> list[GameRecord]:
+        """Readies the workers; the games of this generation that are known already."""
+        early = self._journal.read()
+        if len(self._workers) == 1 or not early:
+            self._journal.clear()
+            early = []
+            if generation > 1:
+                self._restore(generation - 1)
+        else:  # games that were in progress are in the journal now, or given up
+            seed = hash((self.config.run.seed, generation, len(early)))
+            self._workers = [self._make_worker(n, seed) for n in range(len(self._workers))]
+        for worker in self._workers:
+            worker.use_weights(step)
+            worker.timing()
+        return early
+
+    def _play_until_enough(
+        self,
+        early: list[GameRecord],
+        generation: int,
+        tell: Callable[[int, int, int], None],
+        deadline: float,
+    ) -> tuple[list[GameRecord], bool]:
+        """All records of the generation, and whether they are enough."""
+        wanted = self.config.training.generation_positions
+        records, count = list(early), sum(int(record.is_target.sum()) for record in early)
+        told = 0.0
+
+        def take(finished: list[GameRecord]) -> None:
+            nonlocal count, told
+            if finished:
+                self._journal.append(finished)
+            with self._lock:
+                records.extend(finished)
+                count += sum(int(record.is_target.sum()) for record in finished)
+                if time.monotonic() - told > _TOLD_EVERY:
+                    told = time.monotonic()
+                    tell(generation, count, wanted)
+
+        def is_over() -> bool:
+            return count >= wanted or self._is_stopped or time.monotonic() > deadline
+
+        def work(worker: Worker) -> None:
+            while not is_over():
+                take(worker.play_round())
+
+        if len(self._workers) == 1:
+            work(self._workers[0])
+        else:
+            with ThreadPoolExecutor(len(self._workers)) as executor:
+                try:
+                    for job in [executor.submit(work, worker) for worker in self._workers]:
+                        job.result()
+                except BaseException:
+                    self._is_stopped = True  # the other threads must not play on
+                    raise
+        return records, count >= wanted
+
+    def _describe(self, games: int, seconds: float) -> dict[str, float]:
+        timings = [worker.timing() for worker in self._workers]
+        metrics = describe_speed(timings, games, seconds)
+        caches = [worker.cache for worker in self._workers if worker.cache is not None]
+        if caches:
+            hits, lookups = sum(c.hits for c in caches), sum(c.lookups for c in caches)
+            metrics["cache_hit_rate"] = hits / max(1, lookups)
+        return metrics
+
+    def _save(self, generation: int, records: list[GameRecord]) -> None:
+        """The games in progress first: a shard means that both are there."""
+        tensors = {
+            f"{number}.{name}": torch.from_numpy(array)
+            for number, worker in enumerate(self._workers)
+            for name, array in worker.state().items()
+        }
+        write_tensors(self.folder.ongoing_file(generation), tensors, {})
+        write_shard(self.folder.games, self.game, generation, records)
+        self._journal.clear()
+
+    def _restore(self, generation: int) -> None:
+        """Puts the games that were in progress after a generation back into the workers."""
+        path = self.folder.ongoing_file(generation)
+        if not path.exists():  # lost or set aside: begin new games
+            return
+        tensors, _ = read_tensors(path)
+        for number, worker in enumerate(self._workers):
+            prefix = f"{number}."
+            own = {
+                name.removeprefix(prefix): tensor.numpy()
+                for name, tensor in tensors.items()
+                if name.startswith(prefix)
+            }
+            try:
+                if own:
+                    worker.restore(own)
+            except ValueError as error:
+                raise RunError(f"{path}: {error}; delete it to begin new games") from error
+
+    def forget(self, generation: int) -> None:
+        """Deletes the games in progress after a generation that nobody will go back to."""
+        self.folder.ongoing_file(generation).unlink(missing_ok=True)

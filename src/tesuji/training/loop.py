@@ -1,0 +1,286 @@
+"""A run: generations of self-play and learning, each committed to the folder when it is whole."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+
+from tesuji.games.contract import Game
+from tesuji.networks.architectures import make_network
+from tesuji.networks.evaluators import NetworkEvaluator, choose_engine, make_evaluator
+from tesuji.search.config import SearchConfig
+from tesuji.selfplay.positions import targets_of
+from tesuji.selfplay.records import GameRecord
+from tesuji.selfplay.shards import Shard, list_shards, read_shard
+from tesuji.training.config import RunConfig
+from tesuji.training.folder import RunError, RunFolder, write_tensors
+from tesuji.training.generating import Generator
+from tesuji.training.learner import Learner
+from tesuji.training.metrics import MetricsLog, describe_games
+from tesuji.training.replay import Replay, window_size
+from tesuji.training.saved import load_into, playing_search
+
+Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
+"""Measures the strength of an evaluator; what it returns goes into the metrics."""
+
+Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig], bool]
+"""Whether new weights (the first) may replace those that play (the second)."""
+
+_STRENGTH_SIMULATIONS = 64
+
+
+class Limits(NamedTuple):
+    """When a run ends: at the first that is reached; 0 is none."""
+
+    seconds: float = 0.0  # of the run's own clock, which stands still while it is stopped
+    generations: int = 0
+
+
+class Listener(Protocol):
+    """Who is told how a run goes."""
+
+    def on_selfplay(self, generation: int, positions: int, wanted: int) -> None:
+        """Self-play has made so many of the positions wanted."""
+
+    def on_learning(self, generation: int, steps: int) -> None:
+        """The network begins to learn from them."""
+
+    def on_generation(self, metrics: dict[str, Any], progress: float) -> None:
+        """A generation is whole and saved."""
+
+
+@dataclasses.dataclass
+class Counters:
+    """What the next generation depends on beside tensors."""
+
+    generation: int = 0  # whole ones
+    seconds: float = 0.0
+    games: int = 0
+    positions: int = 0
+    playing_step: int = 0  # the weights that play
+    metrics_size: int = 0  # bytes of metrics.jsonl that count
+    assessed_at: float = 0.0  # the clock when strength was last measured
+
+
+class Run:
+    """A run in a folder that this process has locked.
+
+    Args:
+        folder: made, with a config.
+        config: resolved.
+        game: the game.
+        assess: measures strength now and then.
+        gate: decides whether new weights play; used where the config says so.
+    """
+
+    def __init__(  # noqa: D107
+        self,
+        folder: RunFolder,
+        config: RunConfig,
+        game: Game,
+        assess: Assess | None = None,
+        gate: Gate | None = None,
+    ) -> None:
+        self.folder, self.config, self.game = folder, config, game
+        self._assess, self._gate = assess, gate
+        self.threads = config.run.threads or len(os.sched_getaffinity(0))
+        network = make_network(game, config.network, config.run.seed)
+        self.learner = Learner(network, config.training, self.threads)
+        self.replay = Replay(game, config.training)
+        self.counters = Counters()
+        self._random = np.random.default_rng(config.run.seed)
+        self._is_stopped = False
+        self._restore()
+        player = make_network(game, config.network, 0)
+        load_into(player, folder.weights_file(self.counters.playing_step))
+        self._player = player
+        self._generator = Generator(folder, config, game, player, self.threads)
+        self._log = MetricsLog(folder.metrics_file, folder.events, self.counters.metrics_size)
+
+    def stop(self) -> None:
+        """Ends the run as soon as what was done can be saved; from any thread."""
+        self._is_stopped = True
+        self._generator.stop()
+
+    def progress(self, limits: Limits) -> float:
+        """How much of the run is done, 0 to 1; 0 without limits."""
+        shares = [0.0]
+        if limits.seconds:
+            shares.append(self.clock() / limits.seconds)
+        if limits.generations:
+            shares.append(self.counters.generation / limits.generations)
+        return max(shares)
+
+    def clock(self) -> float:
+        """The seconds that the run has been running."""
+        return self.counters.seconds + time.monotonic() - self._started
+
+    def go(self, limits: Limits, listener: Listener) -> None:
+        """Runs generations until a limit is reached or somebody stops it."""
+        self._started = time.monotonic()
+        try:
+            while not self._is_stopped and self.progress(limits) < 1.0:
+                if not self._run_generation(limits, listener):
+                    break
+        finally:
+            self._log.close()
+
+    def _run_generation(self, limits: Limits, listener: Listener) -> bool:
+        """One generation; False where it was stopped before its games were played."""
+        generation = self.counters.generation + 1
+        start = time.monotonic()
+        played = self._generator.play(
+            generation, self.counters.playing_step, listener.on_selfplay, self._seconds_left(limits)
+        )
+        if played is None:
+            return False
+        selfplay_seconds = time.monotonic() - start
+        metrics = self._learn(generation, played.records, limits, listener)
+        seconds = time.monotonic() - start
+        metrics |= played.metrics | {"selfplay_share": selfplay_seconds / max(seconds, 1e-9)}
+        metrics |= self._measure_strength(limits)
+        self._commit(generation, metrics)
+        listener.on_generation(metrics, self.progress(limits))
+        return True
+
+    def _seconds_left(self, limits: Limits) -> float:
+        return limits.seconds - self.clock() if limits.seconds else float("inf")
+
+    def _learn(
+        self, generation: int, records: list[GameRecord], limits: Limits, listener: Listener
+    ) -> dict[str, Any]:
+        """Learns from the window with the new games in it; new weights play from now on."""
+        positions = targets_of(self.game, records)
+        self.replay.add(positions, generation)
+        config = self.config.training
+        steps = round(len(positions.states) * config.reuse / config.batch_size)
+        listener.on_learning(generation, steps)
+        learned = self.learner.learn(
+            self.replay.plan(max(1, steps), self._random), self.progress(limits)
+        )
+        self.counters.games += len(records)
+        self.counters.positions += len(positions.states)
+        has_new_player = self._take_weights()
+        return {
+            "generation": generation,
+            "step": self.learner.step,
+            "total_games": self.counters.games,
+            "total_positions": self.counters.positions,
+            **learned,
+            **describe_games(records),
+            "replay_positions": len(self.replay),
+            "replay_age": self.replay.mean_age(generation),
+            "replay_uses": float(self.replay.uses.mean()),
+            **({"gate_passed": float(has_new_player)} if self.config.run.gate else {}),
+        }
+
+    def _take_weights(self) -> bool:
+        """Saves the new weights, and has them play unless the gate refuses them."""
+        candidate = self.learner.average if self.config.training.average_decay else None
+        network = candidate if candidate is not None else self.learner.network
+        self._save_weights(network)
+        if self.config.run.gate and self._gate is not None:
+            engine = self._generator.engine
+            new = make_evaluator(network, self.game, engine)
+            old = make_evaluator(self._player, self.game, engine)
+            search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
+            if not self._gate(new, old, search):
+                return False
+        self._player.load_state_dict(network.state_dict())
+        self._generator.use_weights(self._player)
+        self.counters.playing_step = self.learner.step
+        return True
+
+    def _save_weights(self, network: Any) -> None:
+        tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+        write_tensors(self.folder.weights_file(self.learner.step), tensors, {})
+
+    def _measure_strength(self, limits: Limits) -> dict[str, float]:
+        """Strength, where it is time to measure it; also when the run is about to end."""
+        pause, clock = self.config.run.assess_seconds, self.clock()
+        if self._assess is None or not pause:
+            return {}
+        is_last = self.progress(limits) >= 1.0 or self._is_stopped
+        if self.counters.assessed_at and clock - self.counters.assessed_at < pause and not is_last:
+            return {}
+        search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
+        found = self._assess(self._generator.evaluators[0], search)
+        self.counters.assessed_at = clock
+        return found
+
+    def _commit(self, generation: int, metrics: dict[str, Any]) -> None:
+        """Makes the generation true: from here on a killed run goes on after it."""
+        counters = self.counters
+        counters.generation = generation
+        counters.seconds, self._started = self.clock(), time.monotonic()
+        metrics["seconds"] = counters.seconds
+        counters.metrics_size = self._log.write(metrics)
+        self._save_state()
+        self._generator.forget(generation - 1)
+        self._prune_weights()
+
+    def _save_state(self) -> None:
+        tensors = self.learner.state()
+        tensors["replay.uses"] = torch.from_numpy(self.replay.uses)
+        tensors["replay.priorities"] = torch.from_numpy(self.replay.priorities)
+        saved = dataclasses.asdict(self.counters) | {
+            "random": self._random.bit_generator.state,
+            "replay_total": self.replay.total,
+        }
+        write_tensors(self.folder.state_file, tensors, saved)
+
+    def _prune_weights(self) -> None:
+        keep = self.config.run.keep_weights
+        for step in self.folder.steps()[:-keep] if keep else []:
+            if step != self.counters.playing_step:
+                self.folder.weights_file(step).unlink(missing_ok=True)
+
+    def _restore(self) -> None:
+        """Goes on after the last whole generation, or begins."""
+        self._started = time.monotonic()
+        saved = self.folder.read_state()
+        if saved is None:
+            self._save_weights(self.learner.average)
+            return
+        tensors, counters = saved
+        try:
+            self._random.bit_generator.state = counters.pop("random")
+            total = counters.pop("replay_total")
+            self.counters = Counters(**counters)
+            self.learner.restore(tensors)
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunError(f"{self.folder.path} cannot go on: {error}") from error
+        self._refill(total)
+        uses, priorities = tensors["replay.uses"], tensors["replay.priorities"]
+        if len(uses) == len(self.replay):  # not where a shard was set aside since
+            self.replay.uses[:] = uses.numpy()
+            self.replay.priorities[:] = priorities.numpy()
+
+    def _refill(self, total: int) -> None:
+        """Reads as many of the latest games as the window has room for."""
+        wanted = window_size(total, self.config.training)
+        chosen: list[tuple[Shard, list[GameRecord]]] = []
+        count = 0
+        for shard in reversed(list_shards(self.folder.games)):
+            if shard.generation <= self.counters.generation and count < wanted:
+                records = read_shard(self.game, shard)
+                count += sum(int(record.is_target.sum()) for record in records)
+                chosen.append((shard, records))
+        self.replay.total = total - count
+        for shard, records in reversed(chosen):
+            self.replay.add(targets_of(self.game, records), shard.generation)
+
+
+def prepare(folder: RunFolder, config: RunConfig, game: Game, game_name: str) -> RunConfig:
+    """Makes a new run's folder and config, with the fastest engine here; returns that config."""
+    folder.make()
+    if config.run.engine == "auto":
+        network = make_network(game, config.network, 0)
+        engine = choose_engine(network, game, config.selfplay.games)
+        config = dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
+    folder.write_config(config, game, game_name)
+    return config

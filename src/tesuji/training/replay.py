@@ -1,0 +1,154 @@
+"""What is learned from: the latest positions, a window that grows with all there ever were."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.contract import Game
+from tesuji.games.symmetries import symmetry_tables
+from tesuji.selfplay.positions import Positions, observe_all
+from tesuji.training.config import TrainingConfig
+
+_FIRST_PRIORITY = 1.0  # of a position that was never used; losses are of this size
+_SMALLEST_PRIORITY = 1e-3
+
+
+class Batch(NamedTuple):
+    """Positions for one step. B positions, A actions, P players; values are from the mover on."""
+
+    planes: NDArray[np.float32]  # [B, *shape]
+    policies: NDArray[np.float32]  # [B, A]
+    values: NDArray[np.float32]  # [B, P] z
+    weights: NDArray[np.float32]  # [B] of each position in the loss
+    rows: NDArray[np.int64]  # [B] where in the window they stand
+
+
+def window_size(total: int, config: TrainingConfig) -> int:
+    """Positions to keep of `total` ever made: c · (1 + β · ((N / c)^α − 1) / α), all up to c."""
+    start, exponent = config.window_start, config.window_exponent
+    if total <= start:
+        return total
+    growth = (math.pow(total / start, exponent) - 1.0) / exponent
+    return min(total, int(start * (1.0 + config.window_share * growth)))
+
+
+class Replay:
+    """The window of positions, how often each was used, and which to use next."""
+
+    def __init__(self, game: Game, config: TrainingConfig) -> None:
+        """An empty window."""
+        self.game, self.config = game, config
+        self._tables = symmetry_tables(game)
+        players = game.num_players
+        self._positions = Positions(
+            states=np.zeros(0, game.dtype),
+            policies=np.zeros((0, game.num_actions), np.float32),
+            outcomes=np.zeros((0, players), np.float32),
+            values=np.zeros((0, players), np.float32),
+        )
+        self.total = 0  # positions ever added
+        self.generations = np.zeros(0, np.int32)  # [N] when each was made
+        self.uses = np.zeros(0, np.int32)  # [N]
+        self.priorities = np.zeros(0, np.float32)  # [N]
+
+    def __len__(self) -> int:
+        """The positions in the window."""
+        return len(self.uses)
+
+    def add(self, positions: Positions, generation: int) -> None:
+        """Puts new positions in; those that the window has no place for any more go."""
+        count = len(positions.states)
+        self.total += count
+        keep = window_size(self.total, self.config)
+
+        def joined(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([old, new])[-keep:] if keep else old[:0]
+
+        self._positions = Positions(*map(joined, self._positions, positions))
+        self.generations = joined(self.generations, np.full(count, generation, np.int32))
+        self.uses = joined(self.uses, np.zeros(count, np.int32))
+        self.priorities = joined(self.priorities, np.full(count, _FIRST_PRIORITY, np.float32))
+
+    def plan(self, batches: int, generator: np.random.Generator) -> "Plan":
+        """Which positions the next steps use."""
+        return Plan(self, batches, generator)
+
+    def batch(self, rows: NDArray[np.int64], generator: np.random.Generator) -> Batch:
+        """These positions as the network sees them, each turned at random where that is wanted."""
+        positions = self._positions
+        planes = observe_all(self.game, positions.states[rows])
+        policies, mix = positions.policies[rows], np.float32(self.config.value_mix)
+        values = (1 - mix) * positions.outcomes[rows] + mix * positions.values[rows]
+        count = len(self._tables.planes_index)
+        if self.config.augment and count > 1:
+            turns = generator.integers(count, size=len(rows))
+            flat = planes.reshape(len(rows), -1)
+            flat = np.take_along_axis(flat, self._tables.planes_index[turns], axis=1)
+            planes = flat.reshape(planes.shape)
+            policies = np.take_along_axis(policies, self._tables.actions_index[turns], axis=1)
+        return Batch(planes, policies, values, np.ones(len(rows), np.float32), rows)
+
+    def mean_age(self, generation: int) -> float:
+        """How many generations ago the positions were made, on average."""
+        return float((generation - self.generations).mean()) if len(self) else 0.0
+
+
+class Plan:
+    """The rows that a generation's steps use: uniformly without repeats, or by priority.
+
+    Uniform rows are drawn in passes over all positions that may still be used.
+    """
+
+    def __init__(self, replay: Replay, batches: int, generator: np.random.Generator) -> None:
+        """Draws all rows at once where they do not depend on what is learned."""
+        self._replay, self._generator, self._left = replay, generator, batches
+        self._size = replay.config.batch_size
+        self._rows = np.zeros(0, np.int64)
+
+    def next(self) -> Batch | None:
+        """The next step's positions; None when no step is left, or nothing that may be used."""
+        if self._left == 0:
+            return None
+        self._left -= 1
+        config, replay = self._replay.config, self._replay
+        rows = self._by_priority() if config.priority > 0 else self._uniformly()
+        if len(rows) == 0:
+            return None
+        replay.uses[rows] += 1
+        batch = replay.batch(rows, self._generator)
+        return batch._replace(weights=self._weights(rows)) if config.priority > 0 else batch
+
+    def _uniformly(self) -> NDArray[np.int64]:
+        while len(self._rows) < self._size:
+            usable = np.flatnonzero(self._replay.uses < self._replay.config.max_uses)
+            fresh = usable[~np.isin(usable, self._rows)] if len(self._rows) else usable
+            if len(fresh) == 0:
+                break
+            self._rows = np.concatenate([self._rows, self._generator.permutation(fresh)])
+        rows, self._rows = self._rows[: self._size], self._rows[self._size :]
+        return rows
+
+    def _by_priority(self) -> NDArray[np.int64]:
+        replay = self._replay
+        shares = replay.priorities.astype(np.float64) ** replay.config.priority
+        shares[replay.uses >= replay.config.max_uses] = 0.0
+        if not shares.any():
+            return np.zeros(0, np.int64)
+        cumulative = np.cumsum(shares)
+        drawn = self._generator.random(self._size) * cumulative[-1]
+        return np.unique(np.searchsorted(cumulative, drawn, side="right"))
+
+    def _weights(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """(N · p)^−β, scaled to 1 at most."""
+        config = self._replay.config
+        shares = self._replay.priorities[rows].astype(np.float64) ** config.priority
+        weights = shares**-config.priority_correction
+        scaled: NDArray[np.float32] = (weights / weights.max()).astype(np.float32)
+        return scaled
+
+    def learned(self, batch: Batch, losses: NDArray[np.float32]) -> None:
+        """Takes note of each position's loss, for priorities."""
+        if self._replay.config.priority > 0:
+            self._replay.priorities[batch.rows] = np.maximum(losses, _SMALLEST_PRIORITY)

@@ -1,0 +1,108 @@
+"""A run as others use it: its game, its weights at any step, and how it plays."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from tesuji.games.contract import Game
+from tesuji.networks.architectures import make_network
+from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
+from tesuji.search.config import SearchConfig
+from tesuji.training.config import RunConfig
+from tesuji.training.folder import RunError, RunFolder, read_tensors
+
+
+def open_run(path: str | Path) -> "SavedRun":
+    """The run in a folder, to play with; a run that is training can be opened too.
+
+    Raises:
+        RunError: says what is wrong with the folder.
+    """
+    folder = RunFolder(path)
+    if not folder.path.is_dir():
+        raise RunError(f"there is no run folder {folder.path}; `tesuji train` makes one")
+    config, _ = folder.read_config()
+    return SavedRun(folder, config, folder.read_game())
+
+
+@dataclasses.dataclass(frozen=True)
+class SavedRun:
+    """A run on disk."""
+
+    folder: RunFolder
+    config: RunConfig
+    game: Game
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps whose weights are there."""
+        return self.folder.steps()
+
+    def network(self, step: int | None = None) -> Any:
+        """The network with the weights of a step, the latest by default.
+
+        Raises:
+            RunError: when there are none, or they do not fit the config.
+        """
+        steps = self.steps
+        if not steps:
+            raise RunError(f"{self.folder.path} has no weights yet")
+        if step is None:
+            step = steps[-1]
+        elif step not in steps:
+            near = min(steps, key=lambda other: abs(other - step))
+            raise RunError(
+                f"{self.folder.path} has no weights of step {step}; the nearest are of {near}"
+            )
+        network = make_network(self.game, self.config.network, 0)
+        load_into(network, self.folder.weights_file(step))
+        return network.eval()
+
+    def evaluator(self, step: int | None = None, engine: str = "auto") -> NetworkEvaluator:
+        """The network of a step behind an inference engine."""
+        return make_evaluator(self.network(step), self.game, engine)
+
+    def search_config(self, simulations: int) -> SearchConfig:
+        """How the run plays when it counts: its own search without noise."""
+        return playing_search(self.config.search, simulations)
+
+
+def playing_search(search: SearchConfig, simulations: int) -> SearchConfig:
+    """A self-play search as it is used in matches: without noise, and without Gumbel's draws."""
+    options: dict[str, Any] = {}
+    if search.selection == "gumbel":
+        defaults = SearchConfig()
+        options = {
+            name: getattr(defaults, name)
+            for name in ("selection", "gumbel_actions", "gumbel_c_visit", "gumbel_c_scale")
+        }
+    return dataclasses.replace(
+        search,
+        **options,
+        simulations=simulations,
+        visits=0,
+        noise_weight=0.0,
+        noise_alpha=0.0,
+        forced_playouts=0.0,
+    )
+
+
+def load_into(network: Any, path: Path) -> None:
+    """Loads weights into a network.
+
+    Raises:
+        RunError: when the file is damaged or of another network.
+    """
+    tensors, _ = read_tensors(path)
+    own = network.state_dict()
+    for name in sorted(own.keys() | tensors.keys()):
+        if name not in own or name not in tensors or own[name].shape != tensors[name].shape:
+            raise RunError(
+                f"{path} does not fit the network in config.toml: {name} is "
+                f"{_shape(tensors, name)} in the file and {_shape(own, name)} in the network"
+            )
+    network.load_state_dict(tensors)
+
+
+def _shape(tensors: dict[str, Any], name: str) -> str:
+    return str(tuple(tensors[name].shape)) if name in tensors else "missing"

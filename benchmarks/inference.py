@@ -1,0 +1,90 @@
+"""Positions a second that each inference engine evaluates: sizes, batches, one caller or two.
+
+    python benchmarks/inference.py [--game connect-four] [--repeats 8] [--json]
+
+Each call uses one thread; with two callers, two Python threads call an evaluator each, as self-play
+does. The engines take turns and the best repeat counts, because other programs slow some of them.
+"""
+
+import argparse
+import json
+import threading
+import time
+
+import numpy as np
+import torch
+
+from tesuji import make_game
+from tesuji.networks.architectures import make_network
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.evaluators import available_engines, make_evaluator
+
+SIZES = ((4, 64), (3, 32), (6, 128))
+BATCHES = (64, 256)
+SECONDS = 0.2  # a measurement
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--game", default="connect-four")
+    parser.add_argument("--repeats", type=int, default=8)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    game, found = make_game(options.game), []
+    for blocks, channels in SIZES:
+        network = make_network(game, NetworkConfig(blocks=blocks, channels=channels), seed=0)
+        engines = available_engines(network)
+        pairs = {name: [make_evaluator(network, game, name) for _ in range(2)] for name in engines}
+        for batch_size in BATCHES:
+            row = {"network": f"{blocks}x{channels}", "batch": batch_size}
+            found.append(row | measure(pairs, game, batch_size, options.repeats))
+            if not options.json:
+                print_row(found, engines)
+    if options.json:
+        print(json.dumps({"threads": torch.get_num_threads(), "evaluations_per_second": found}))
+
+
+def measure(pairs: dict, game, batch_size: int, repeats: int) -> dict[str, dict[str, float]]:
+    planes = np.random.default_rng(0).integers(0, 2, (batch_size, *game.observation_shape))
+    planes = planes.astype(np.float32)
+    best = {name: {"one": 0.0, "two": 0.0} for name in pairs}
+    for _ in range(repeats):
+        for name, pair in pairs.items():
+            for callers, evaluators in (("one", pair[:1]), ("two", pair)):
+                best[name][callers] = max(best[name][callers], speed(evaluators, planes))
+    return best
+
+
+def speed(evaluators: list, planes: np.ndarray) -> float:
+    """Evaluations a second of evaluators that are called at the same time."""
+    calls = [0] * len(evaluators)
+
+    def work(index: int) -> None:
+        evaluators[index](planes)
+        barrier.wait()
+        end = time.perf_counter() + SECONDS
+        while time.perf_counter() < end:
+            evaluators[index](planes)
+            calls[index] += 1
+
+    barrier = threading.Barrier(len(evaluators) + 1)
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(len(evaluators))]
+    for thread in threads:
+        thread.start()
+    barrier.wait()
+    start = time.perf_counter()
+    for thread in threads:
+        thread.join()
+    return sum(calls) * len(planes) / (time.perf_counter() - start)
+
+
+def print_row(found: list[dict], engines: list[str]) -> None:
+    row = found[-1]
+    if len(found) == 1:
+        print("evaluations/s" + " " * 5 + "".join(f"{name + ' 1 / 2':>20}" for name in engines))
+    speeds = "".join(f"{row[name]['one']:>11,.0f} /{row[name]['two']:>7,.0f}" for name in engines)
+    print(f"{row['network']:<8} batch {row['batch']:<3}{speeds}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from tesuji import __version__
-from tesuji.cli import bench, check, games, play, search
+from tesuji.cli import bench, check, export, games, play, positions, search
 from tesuji.cli.errors import BAD_INPUT, INTERRUPTED, BadInput
 
 app = typer.Typer(
@@ -22,6 +22,8 @@ app.command("games")(games.show_games)
 app.command("check")(check.check)
 app.command("search")(search.search)
 app.command("play")(play.play)
+app.command("export")(export.export)
+app.command("positions")(positions.positions)
 app.add_typer(bench.app, name="bench")
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
 from tesuji.games.contract import CHANCE
 
 
@@ -20,7 +22,7 @@ class Opponent(Protocol):
         ...
 
 
-def require_choices(states: Sequence[Any]) -> None:
+def require_choices(states: Sequence[Any] | NDArray[Any]) -> None:
     """Refuses positions in which no player can choose.
 
     Raises:

@@ -1,0 +1,117 @@
+"""Perfect play, and the true outcome of every move, in games that can be solved.
+
+Connect Four has a solver of its own; other games of two players without chance are searched to
+their end if they are small. Outcomes are +1, 0 and −1: the move wins, draws or loses for the mover.
+"""
+
+import functools
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.connect_four import ConnectFour
+from tesuji.games.contract import Game
+from tesuji.opponents.alpha_beta import AlphaBeta
+from tesuji.opponents.connect_four_kernels import ILLEGAL
+from tesuji.opponents.connect_four_solver import ConnectFourSolver, Progress
+from tesuji.opponents.protocol import require_choices
+
+_MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
+_MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest
+_TABLE_BYTES = 1 << 26
+_SOLVERS_KEPT = 4
+
+Solver = ConnectFourSolver | AlphaBeta
+
+
+class Perfect:
+    """Never gives away a win or a draw; among moves of the same outcome it plays any, by the seed.
+
+    Raises:
+        ValueError: for a game that cannot be solved.
+    """
+
+    name = "perfect"
+
+    def __init__(self, game: Game) -> None:
+        """A player of `game`."""
+        _require_perfect(game)
+        self.game = game
+
+    def choose(self, states: Sequence[Any], seed: int) -> list[int]:
+        """A move of the best outcome for each position."""
+        generator = random.Random(seed)
+        chosen = []
+        for outcomes in move_outcomes(self.game, states):
+            best = np.flatnonzero(outcomes == outcomes.max())
+            chosen.append(generator.choice(best.tolist()))
+        return chosen
+
+
+def has_perfect(game: Game) -> bool:
+    """Whether perfect play is known: decided by the kind and the size of the game alone."""
+    if isinstance(game, ConnectFour) and game.in_a_row == 4:
+        return game.rows * game.cols <= _MOST_CELLS
+    has_chance = type(game).chance_outcomes is not Game.chance_outcomes
+    choice_bits = game.max_turns * math.log2(max(2, game.num_actions))
+    return game.num_players == 2 and not has_chance and choice_bits <= _MOST_CHOICE_BITS
+
+
+def move_outcomes(
+    game: Game, states: Sequence[Any] | NDArray[Any], progress: Progress | None = None
+) -> NDArray[np.int8]:
+    """What each move leads to with perfect play: +1, 0, −1 for the mover, [n, A].
+
+    ILLEGAL where the move is not legal.
+
+    Args:
+        game: one with `has_perfect`.
+        states: positions that are not over.
+        progress: called with the positions done and those asked for.
+
+    Raises:
+        ValueError: for a game that cannot be solved, or a position that is over.
+    """
+    return outcomes_by(make_solver(game), states, progress)
+
+
+def outcomes_by(
+    solver: Solver, states: Sequence[Any] | NDArray[Any], progress: Progress | None = None
+) -> NDArray[np.int8]:
+    """`move_outcomes` from a solver of one's own."""
+    require_choices(states)
+    if isinstance(solver, ConnectFourSolver):
+        return solver.outcomes(states, progress)
+    outcomes = np.full((len(states), solver.game.num_actions), ILLEGAL, np.int8)
+    for row, state in enumerate(states):
+        values = solver.solve(state).values
+        is_legal = ~np.isnan(values)
+        outcomes[row, is_legal] = np.sign(values[is_legal])
+        if progress is not None:
+            progress(row + 1, len(states))
+    return outcomes
+
+
+@functools.lru_cache(maxsize=_SOLVERS_KEPT)
+def make_solver(game: Game, table_bytes: int = _TABLE_BYTES) -> Solver:
+    """What solves positions of the game; the last few are kept, with their tables.
+
+    Raises:
+        ValueError: for a game that cannot be solved.
+    """
+    _require_perfect(game)
+    if isinstance(game, ConnectFour) and game.in_a_row == 4:
+        return ConnectFourSolver(game, table_bytes)
+    return AlphaBeta(game, depth=max(1, game.max_turns), table_bytes=table_bytes)
+
+
+def _require_perfect(game: Game) -> None:
+    if not has_perfect(game):
+        raise ValueError(
+            f"perfect play of {game.name} is not known; it is for connect-four up to "
+            f"{_MOST_CELLS} cells, and for small games of two players without chance"
+        )

@@ -1,9 +1,10 @@
 """Positions a second that each inference engine evaluates: sizes, batches, one caller or two.
 
-    python benchmarks/inference.py [--game connect-four] [--repeats 8] [--json]
+    python benchmarks/inference.py [--game connect-four] [--repeats 8] [--cpu] [--json]
 
 Each call uses one thread; with two callers, two Python threads call an evaluator each, as self-play
 does. The engines take turns and the best repeat counts, because other programs slow some of them.
+On a machine that is busy all the time, `--cpu` counts the processor's seconds, not the clock's.
 """
 
 import argparse
@@ -28,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--game", default="connect-four")
     parser.add_argument("--repeats", type=int, default=8)
+    parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     game, found = make_game(options.game), []
@@ -37,26 +39,28 @@ def main() -> None:
         pairs = {name: [make_evaluator(network, game, name) for _ in range(2)] for name in engines}
         for batch_size in BATCHES:
             row = {"network": f"{blocks}x{channels}", "batch": batch_size}
-            found.append(row | measure(pairs, game, batch_size, options.repeats))
+            found.append(row | measure(pairs, game, batch_size, options))
             if not options.json:
                 print_row(found, engines)
     if options.json:
         print(json.dumps({"threads": torch.get_num_threads(), "evaluations_per_second": found}))
 
 
-def measure(pairs: dict, game, batch_size: int, repeats: int) -> dict[str, dict[str, float]]:
+def measure(pairs: dict, game, batch_size: int, options) -> dict[str, dict[str, float]]:
     planes = np.random.default_rng(0).integers(0, 2, (batch_size, *game.observation_shape))
     planes = planes.astype(np.float32)
     best = {name: {"one": 0.0, "two": 0.0} for name in pairs}
-    for _ in range(repeats):
+    for _ in range(options.repeats):
         for name, pair in pairs.items():
             for callers, evaluators in (("one", pair[:1]), ("two", pair)):
-                best[name][callers] = max(best[name][callers], speed(evaluators, planes))
+                found = speed(evaluators, planes, options.cpu)
+                best[name][callers] = max(best[name][callers], found)
     return best
 
 
-def speed(evaluators: list, planes: np.ndarray) -> float:
+def speed(evaluators: list, planes: np.ndarray, is_cpu_time: bool) -> float:
     """Evaluations a second of evaluators that are called at the same time."""
+    clock = time.process_time if is_cpu_time else time.perf_counter
     calls = [0] * len(evaluators)
 
     def work(index: int) -> None:
@@ -72,10 +76,11 @@ def speed(evaluators: list, planes: np.ndarray) -> float:
     for thread in threads:
         thread.start()
     barrier.wait()
-    start = time.perf_counter()
+    start = clock()
     for thread in threads:
         thread.join()
-    return sum(calls) * len(planes) / (time.perf_counter() - start)
+    seconds = (clock() - start) / (len(evaluators) if is_cpu_time else 1)
+    return sum(calls) * len(planes) / seconds
 
 
 def print_row(found: list[dict], engines: list[str]) -> None:

@@ -6,7 +6,9 @@ import threading
 
 import numpy as np
 import pytest
-from test_reference import hash_network, make, position
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from test_reference import hash_network, make, position, searches
 
 from tesuji import EvaluationCache, EvaluatorError, SearchConfig, Searcher, search
 from tesuji.search import cpu
@@ -80,6 +82,18 @@ def test_cache_changes_no_result(case, room):
         found = search(game, positions(game), evaluator, config, seed, cache=cache, threads=seed)
         assert_equal(found, expected)
     assert 0 < cache.hits < cache.lookups
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(searches(), st.sampled_from(sorted(ROOMS)), st.integers(0, 1000))
+def test_cache_changes_no_result_under_any_options(drawn, room, seed):
+    game, state, evaluator, config = drawn
+    assume(not isinstance(evaluator, str))
+    states = [state, game.copy(state), position(game, 2, seed)]
+    cache = make_cache(game, ROOMS[room])
+    expected = search(game, states, evaluator, config, seed)
+    for _ in range(2):
+        assert_equal(search(game, states, evaluator, config, seed, cache=cache), expected)
 
 
 @pytest.mark.parametrize("name", [SMALL, "trio"])

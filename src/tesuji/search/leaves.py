@@ -163,11 +163,11 @@ def store_evaluations(scratch: Any, table: Any, leaves: Any, logits: Any, values
     """Puts what the evaluator said of the misses into the cache, and into the rows that wait."""
     for place in range(logits.shape[0]):
         miss = leaves.misses[place]
+        # Where misses of this round took one entry from each other, it is the last one's.
         entry = table.entries[miss.bucket, miss.way]
-        if entry.place == place:  # else another miss of this round took the entry
-            copy_numbers(logits[place], entry.logits)
-            copy_numbers(values[place], entry.values)
-            entry.place = STORED
+        copy_numbers(logits[place], entry.logits)
+        copy_numbers(values[place], entry.values)
+        entry.place = STORED
     last = scratch.work.shape[0] - 1
     for row in range(leaves.answers.rows[last] + scratch.work[last].num_leaves):
         place = leaves.places[row]

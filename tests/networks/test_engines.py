@@ -18,6 +18,7 @@ from tesuji.networks.evaluators import (
     TOLERANCES,
     available_engines,
     choose_engine,
+    disagreement,
     make_evaluator,
 )
 
@@ -35,9 +36,7 @@ def assert_agrees(engine, answers, expected):
     (logits, values), (true_logits, true_values) = answers, expected
     assert logits.dtype == values.dtype == np.float32
     assert logits.shape == true_logits.shape and values.shape == true_values.shape
-    tolerance = TOLERANCES[engine]
-    assert np.abs(logits - true_logits).max() <= tolerance * (1 + np.abs(true_logits).max())
-    assert np.abs(values - true_values).max() <= tolerance
+    assert disagreement(answers, expected) <= TOLERANCES[engine]
 
 
 def made(network, game, engine, **options):
@@ -138,6 +137,13 @@ def test_an_evaluator_leaves_the_threads_of_pytorch_as_they_were(engine):
     assert torch.get_num_threads() == before
 
 
+def test_disagreement_is_the_larger_root_mean_square():
+    zeros = np.zeros((2, 2), np.float32), np.zeros(2, np.float32)
+    logits, values = np.array([[3, 0], [0, 4]], np.float32), np.array([1, -1], np.float32)
+    assert disagreement((logits, zeros[1]), zeros) == pytest.approx(2.5)
+    assert disagreement((zeros[0], values), zeros) == pytest.approx(1.0)
+
+
 def test_a_search_takes_an_evaluator():
     game = make_game("trio")
     evaluator = make_evaluator(make_network(game, NetworkConfig(), 0), game, "torch")
@@ -159,7 +165,16 @@ def test_auto_takes_the_fastest_engine(monkeypatch):
                 time.sleep(0.05)
             return self.evaluator(planes)
 
-    monkeypatch.setattr(evaluators, "make_evaluator", lambda *given: Slowed(real(*given)))
+    def slowed(*given, **options):
+        return Slowed(real(*given, **options))
+
+    monkeypatch.setattr(evaluators, "make_evaluator", slowed)
+    assert choose_engine(network, CONNECT_FOUR, batch_size=8) == "torch"
+
+
+def test_auto_passes_over_an_engine_that_says_something_else(monkeypatch):
+    network = drawn_network(CONNECT_FOUR, SMALL)
+    monkeypatch.setattr(evaluators, "TOLERANCES", dict.fromkeys(ENGINES, 0.0))
     assert choose_engine(network, CONNECT_FOUR, batch_size=8) == "torch"
 
 

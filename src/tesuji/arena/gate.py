@@ -53,6 +53,10 @@ class GateResult:
     llr: float
     verdict: Verdict  # open: the games ran out
 
+    def __bool__(self) -> bool:
+        """Whether the challenger passed."""
+        return self.passed
+
 
 class Gate(Protocol):
     """Plays new weights against old ones."""

@@ -7,7 +7,19 @@ from typing import Annotated, Any
 import typer
 
 from tesuji import __version__
-from tesuji.cli import bench, check, export, games, play, positions, search
+from tesuji.cli import (
+    bench,
+    check,
+    evaluate,
+    export,
+    games,
+    match,
+    play,
+    positions,
+    rate,
+    search,
+    sweep,
+)
 from tesuji.cli.errors import BAD_INPUT, INTERRUPTED, BadInput
 
 app = typer.Typer(
@@ -24,6 +36,10 @@ app.command("search")(search.search)
 app.command("play")(play.play)
 app.command("export")(export.export)
 app.command("positions")(positions.positions)
+app.command("match")(match.match)
+app.command("rate")(rate.rate)
+app.command("evaluate")(evaluate.evaluate)
+app.command("sweep")(sweep.sweep)
 app.add_typer(bench.app, name="bench")
 
 

@@ -1,10 +1,14 @@
 """`tesuji play`: a game against the search, in the terminal."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tesuji.cli.errors import refusing
+from tesuji.cli.errors import BadInput, refusing
+
+if TYPE_CHECKING:
+    from tesuji.cli.asking import Wishes
+    from tesuji.cli.playing import Match
 
 DEFAULT_BUDGET = {"seconds": 1.0}
 
@@ -22,6 +26,13 @@ def play(
     evaluator: Annotated[
         str, typer.Option(help="rollout: UCT with random playouts. uniform: PUCT, value 0.")
     ] = "rollout",
+    opponent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGENT",
+            help="Instead of the search: run:FOLDER[@STEP]:SIMULATIONS, uct:1000, perfect, …",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the search and of chance.")] = 0,
     settings: Annotated[
         list[str] | None,
@@ -36,13 +47,40 @@ def play(
 
     A weak opponent: [bold]tesuji play tic-tac-toe --simulations 20[/]
 
+    A trained one: [bold]tesuji play connect-four --opponent run:runs/first:200[/]
+
     Watch it alone: [bold]tesuji play "2048(target=256)" --side none --simulations 200[/]
     """
     from tesuji.cli.asking import Wishes, make_searcher
     from tesuji.cli.playing import Match, parse_side
 
     wishes = Wishes(game, simulations, seconds, evaluator, settings or [])
-    searcher = make_searcher(wishes, DEFAULT_BUDGET)
+    if opponent is not None:
+        match = _match_against(opponent, wishes, side, seed)
+    else:
+        searcher = make_searcher(wishes, DEFAULT_BUDGET)
+        with refusing(game):
+            match = Match(searcher, parse_side(side, searcher.game.num_players), seed)
     with refusing(game):
-        seat = parse_side(side, searcher.game.num_players)
-        Match(searcher, seat, seed).play()
+        match.play()
+
+
+def _match_against(opponent: str, wishes: "Wishes", side: str, seed: int) -> "Match":
+    """A game against an agent; where that one does not search, the search gives the hints."""
+    from tesuji import make_game
+    from tesuji.arena.agents import SearchAgent, parse_agent
+    from tesuji.cli.asking import make_searcher
+    from tesuji.cli.playing import Match, parse_side
+
+    with refusing(wishes.game):
+        agent_game = make_game(wishes.game)
+        agent = parse_agent(opponent, agent_game)
+        seat = parse_side(side, agent_game.num_players)
+        if not isinstance(agent, SearchAgent):
+            return Match(make_searcher(wishes, DEFAULT_BUDGET), seat, seed, agent, agent.name)
+        if wishes[1:] != (None, None, "rollout", [], None):
+            raise BadInput(
+                "--opponent says how that agent searches; put its budget and options there, "
+                "as in --opponent uct:1000,c_uct=1"
+            )
+        return Match(agent.searcher(), seat, seed, name=agent.name)

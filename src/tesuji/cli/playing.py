@@ -1,4 +1,4 @@
-"""One game between a person and the search."""
+"""One game between a person and the search, or another agent."""
 
 import random
 import sys
@@ -12,6 +12,7 @@ from tesuji.cli import drawing
 from tesuji.cli.asking import draw_outcome, move_name, parse_move
 from tesuji.cli.errors import BadInput
 from tesuji.cli.thinking import Thought, think
+from tesuji.opponents.protocol import Opponent
 
 WATCHING = -2  # the seat of a person who only looks on
 _HELP = """Type a move, or
@@ -29,10 +30,20 @@ class Match:
         searcher: plays the other seats, and keeps its tree from move to move.
         seat: the person's, or WATCHING.
         seed: of the search and of chance.
+        opponent: plays the other seats instead of the searcher, which then only gives hints.
+        name: of whoever plays them.
     """
 
-    def __init__(self, searcher: Searcher, seat: int, seed: int) -> None:  # noqa: D107
+    def __init__(  # noqa: D107
+        self,
+        searcher: Searcher,
+        seat: int,
+        seed: int,
+        opponent: Opponent | None = None,
+        name: str = "search",
+    ) -> None:
         self.searcher, self.game, self.seat, self.seed = searcher, searcher.game, seat, seed
+        self.opponent, self.name = opponent, name
         self.state: Any = self.game.new_state()
         self.history: list[Any] = []  # positions before this one
         self.chance = random.Random(seed)
@@ -45,12 +56,12 @@ class Match:
             if self.state.to_play == CHANCE:
                 self._play_chance()
             elif self.state.to_play != self.seat:
-                self._play_search()
+                self._play_other()
             elif not self._ask():
                 self.console.print("Stopped. Until next time!")
                 return
         self._draw()
-        self.console.print(f"[bold]{self._outcome()}[/]")
+        self.console.print(f"[bold]{escape(self._outcome())}[/]")
 
     def _greet(self) -> None:
         mark = drawing.player_marks(self.game).get(self.seat)
@@ -69,14 +80,20 @@ class Match:
         self.console.print(f"[dim]chance: {escape(self._name(outcome))}[/]")
         self._apply(outcome)
 
-    def _play_search(self) -> None:
+    def _play_other(self) -> None:
         if self.seat == WATCHING or not self.history:
             self._draw()
-        thought = self._think()
-        name = escape(self._name(thought.result.action))
-        who = "search" if self.game.num_players <= 2 else drawing.seat_name(self.state.to_play)
-        self._say(f"[bold]{who} plays [green]{name}[/][/]  [dim]{_opinion(thought)}[/]")
-        self._apply(thought.result.action)
+        if self.opponent is not None:
+            action = self.opponent.choose([self.state], self.seed + len(self.history))[0]
+            opinion = ""
+        else:
+            thought = self._think()
+            action, opinion = thought.result.action, _opinion(thought)
+        name = escape(self._name(action))
+        two = self.game.num_players <= 2
+        who = escape(self.name) if two else drawing.seat_name(self.state.to_play)
+        self._say(f"[bold]{who} plays [green]{name}[/][/]  [dim]{opinion}[/]")
+        self._apply(action)
 
     def _ask(self) -> bool:
         """Asks until the person has moved or taken back a move; False when there is no more."""
@@ -167,7 +184,7 @@ class Match:
         if winners == [self.seat]:
             return "You win!"
         if len(returns) == 2 and self.seat != WATCHING:
-            return "The search wins."
+            return "The search wins." if self.name == "search" else f"{self.name} wins."
         return f"The {' and the '.join(map(drawing.seat_name, winners))} wins."
 
 

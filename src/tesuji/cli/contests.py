@@ -1,0 +1,113 @@
+"""What `match`, `rate`, `evaluate` and `sweep` share: agents, positions, a bar that can stop."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from tesuji import Game, make_game
+from tesuji.arena.agents import SearchAgent, game_of_agents, parse_agent
+from tesuji.cli.errors import BadInput
+from tesuji.cli.thinking import stopping_at_interrupt
+from tesuji.opponents.positions import PositionSet, read_positions, shipped_positions
+
+if TYPE_CHECKING:
+    from tesuji.opponents.protocol import Opponent
+
+
+class Waiting(NamedTuple):
+    """How long work is shown, and how Ctrl-C ends it."""
+
+    update: Callable[[str, int, int], None]  # what is done, how much of it, of how much
+    is_enough: Callable[[], bool]
+
+    def update_or_stop(self, what: str, done: int, total: int) -> None:
+        """The same, for work that ends when this raises StopIteration."""
+        self.update(what, done, total)
+        if self.is_enough():
+            raise StopIteration
+
+
+@contextmanager
+def waiting(title: str) -> Iterator[Waiting]:
+    """Within, a bar on stderr, in a terminal only; the first Ctrl-C says that it is enough."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not Console(stderr=True).is_terminal,
+    )
+    with stopping_at_interrupt() as stop, bar:
+        task = bar.add_task(title, total=None)
+        yield Waiting(
+            lambda what, done, total: bar.update(
+                task, description=what or title, completed=done, total=total
+            ),
+            stop.is_set,
+        )
+
+
+def choose_game(name: str | None, specs: Sequence[str]) -> Game:
+    """The game that was named, or that a run among the agents was trained on.
+
+    Raises:
+        BadInput: where neither says it.
+    """
+    if name is not None:
+        return make_game(name)
+    game = game_of_agents(specs)
+    if game is None:
+        raise BadInput("which game? Say it with --game, as in --game connect-four")
+    return game
+
+
+def parse_agents(specs: Sequence[str], game: Game) -> "list[Opponent]":
+    """The agents, in order."""
+    return [parse_agent(spec, game) for spec in specs]
+
+
+def parse_searcher(
+    player: str, game_name: str | None, step: int | None, simulations: int
+) -> SearchAgent:
+    """A run's folder, or the description of an agent that searches, as such an agent.
+
+    Raises:
+        BadInput: for agents that do not search.
+    """
+    is_folder = ":" not in player or Path(player).is_dir()
+    if is_folder:
+        at = "" if step is None else f"@{step}"
+        player = f"run:{player}{at}:{simulations}"
+    elif step is not None:
+        raise BadInput("--step goes with a run's folder; for an agent write run:FOLDER@STEP:N")
+    agent = parse_agent(player, choose_game(game_name, [player]))
+    if not isinstance(agent, SearchAgent):
+        raise BadInput(f"{player} does not search; name a run's folder, uct:N or puct:N")
+    return agent
+
+
+def known_positions(game: Game, path: Path | None) -> PositionSet | None:
+    """The positions in the file, else those that ship with the game, if any."""
+    if path is None:
+        path = shipped_positions(game)
+        if path is None or not path.is_file():
+            return None
+    with waiting("solving positions") as wait:
+        return read_positions(
+            game, path, lambda done, total: wait.update("solving positions", done, total)
+        )
+
+
+def percent(measure: Any) -> str:
+    """A share with its interval, `5.1 % (3.9–6.4)`; a dash where there is none."""
+    if measure.mean is None:
+        return "–"
+    digits = 1 if measure.mean >= 0.01 else 2
+    mean, low, high = (f"{100 * x:.{digits}f}" for x in measure)
+    return f"{mean} % ({low}–{high})"

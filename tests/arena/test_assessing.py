@@ -1,0 +1,74 @@
+"""The look at strength while a network trains."""
+
+import time
+
+import numpy as np
+import pytest
+from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TRIO
+
+from tesuji import SearchConfig, make_game
+from tesuji.arena.assessing import Assessor
+from tesuji.opponents.positions import shipped_positions
+
+
+def blind(game, players=1):
+    def evaluate(planes):
+        values = np.zeros((len(planes), players) if players > 2 else len(planes), np.float32)
+        return np.zeros((len(planes), game.num_actions), np.float32), values
+
+    return evaluate
+
+
+def test_rating_grows_with_strength_and_random_play_is_zero():
+    assessor = Assessor(TIC_TAC_TOE, seed=1)
+    weak, strong = (
+        assessor.assess(
+            blind(TIC_TAC_TOE), SearchConfig(simulations=n, proven_values=True), seconds=20
+        )
+        for n in (1, 200)
+    )
+    assert strong["rating"] > weak["rating"] + 100 and strong["rating"] > 150
+    assert -200 < weak["rating"] and strong["rating_error"] > 0
+
+
+def test_anchors_are_measured_once():
+    assessor = Assessor(TIC_TAC_TOE, seed=1)
+    first = assessor.assess(blind(TIC_TAC_TOE), SearchConfig(simulations=5), seconds=20)
+    pairings = assessor._pairings
+    again = assessor.assess(blind(TIC_TAC_TOE), SearchConfig(simulations=5), seconds=20)
+    assert assessor._pairings is pairings and len(pairings) == 3
+    assert first == again
+
+
+def test_time_is_bounded():
+    assessor = Assessor(CONNECT_FOUR, seed=1)
+    config = SearchConfig(simulations=100)
+    assessor.assess(blind(CONNECT_FOUR), config, seconds=0.01)  # compiles
+    start = time.monotonic()
+    found = assessor.assess(blind(CONNECT_FOUR), config, seconds=1.0)
+    assert time.monotonic() - start < 6
+    assert "rating" in found or "accuracy" in found or found == {}
+
+
+def test_no_time_gives_no_rating_rather_than_an_error():
+    found = Assessor(TRIO).assess(blind(TRIO, 3), SearchConfig(simulations=20), seconds=0.0)
+    assert "rating" not in found
+
+
+@pytest.mark.skipif(
+    not (path := shipped_positions(CONNECT_FOUR)) or not path.is_file(),
+    reason="no positions ship with connect-four",
+)
+def test_accuracy_is_measured_where_positions_ship_with_the_game():
+    found = Assessor(CONNECT_FOUR).assess(
+        blind(CONNECT_FOUR), SearchConfig(simulations=50, proven_values=True), seconds=0.5
+    )
+    assert 0.2 < found["accuracy"] < found["accuracy_search"] < 1.0
+
+
+def test_games_for_one_and_three_players_are_rated_too():
+    for game, players in ((TRIO, 3), (make_game("2048(size=3,target=64)"), 1)):
+        found = Assessor(game, anchors=("random", "uct:30")).assess(
+            blind(game, players), SearchConfig(simulations=30), seconds=20
+        )
+        assert found["rating"] > 0

@@ -19,7 +19,7 @@ def constant(logits, values):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "no budget: set simulations, nodes or seconds"),
+        ({"simulations": 0}, "no budget: set simulations, visits, nodes or seconds"),
         ({"simulations": -1}, "simulations is -1; it cannot be negative"),
         ({"simulations": 1.5}, "simulations is 1.5; it must be a whole number"),
         ({"seconds": -1.0}, "seconds is -1.0; it cannot be negative"),

@@ -19,6 +19,7 @@ from tesuji.cli import (
     rate,
     search,
     sweep,
+    train,
 )
 from tesuji.cli.errors import BAD_INPUT, INTERRUPTED, BadInput
 
@@ -34,6 +35,7 @@ app.command("games")(games.show_games)
 app.command("check")(check.check)
 app.command("search")(search.search)
 app.command("play")(play.play)
+app.command("train")(train.train)
 app.command("export")(export.export)
 app.command("positions")(positions.positions)
 app.command("match")(match.match)

@@ -24,7 +24,7 @@ class TrainingConfig:
     """α: the window then grows as c · (1 + β · ((N / c)^α − 1) / α) (KataGo: 0.75)."""
     window_share: float = 0.4
     """β of the window (KataGo: 0.4)."""
-    reuse: float = 3.0
+    reuse: float = 2.0
     """How often each new position is used on average."""
     max_uses: int = 12
     """A position used so often is not used again."""
@@ -36,13 +36,13 @@ class TrainingConfig:
     """β: how far the loss makes up for that."""
 
     # What is learned.
-    value_mix: float = 0.0
+    value_mix: float = 0.5
     """Share of the search's value in the value target z; the rest is the outcome."""
     value_weight: float = 1.0
     """Weight of (z − v)² beside −Σ π log p."""
 
     # How.
-    batch_size: int = 512
+    batch_size: int = 1024
     """Positions a step."""
     optimizer: Literal["adamw", "sgd"] = "adamw"
     """sgd has momentum."""

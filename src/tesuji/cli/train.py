@@ -1,0 +1,179 @@
+"""`tesuji train`: a run from nothing, or on from where it stopped."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tesuji.cli.errors import BadInput, refusing
+
+if TYPE_CHECKING:
+    from tesuji.training.config import RunConfig
+    from tesuji.training.folder import RunFolder
+    from tesuji.training.loop import Run
+
+DEFAULT_MINUTES = 20.0
+
+
+def train(
+    what: Annotated[
+        str, typer.Argument(metavar="GAME|RUN", help="A game to learn, or a run's folder.")
+    ],
+    minutes: Annotated[
+        float | None,
+        typer.Option(min=0.01, help=f"Length of the whole run ({DEFAULT_MINUTES:g} by default)."),
+    ] = None,
+    generations: Annotated[
+        int | None, typer.Option(min=1, help="End after so many generations, whatever the time.")
+    ] = None,
+    run: Annotated[
+        Path | None, typer.Option(help="The run's folder (runs/GAME by default).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of everything that is drawn.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="1: the same run to the last bit, every time.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see below."),
+    ] = None,
+) -> None:
+    """Learn a game by self-play. Ctrl-C saves; the same command goes on.
+
+    Example: [bold]tesuji train connect-four --minutes 20[/]
+
+    Go on, or longer: [bold]tesuji train runs/connect-four --minutes 60[/]
+
+    Settings have the sections network, search, selfplay, training and run, as in the run's
+    config.toml: [bold]--set network.blocks=6 --set search.visits=64 --set selfplay.games=512[/].
+
+    Watch the curves: [bold]tensorboard --logdir runs[/]
+    """
+    from tesuji.cli.training_view import TrainingView, show_summary
+    from tesuji.training.folder import RunFolder
+    from tesuji.training.loop import Limits
+
+    with refusing(what):
+        folder = _find_folder(what, run)
+        changes = [*(settings or [])]
+        changes += [f"run.seed={seed}"] if seed is not None else []
+        changes += [f"run.threads={threads}"] if threads is not None else []
+        if minutes is None and generations is None:
+            minutes = DEFAULT_MINUTES
+        limits = Limits((minutes or 0.0) * 60.0, generations or 0)
+        folder.make()
+        with folder.locked(), _saving(folder):
+            is_new = not folder.exists()
+            config, game = _prepare(folder, what, changes)
+            view = TrainingView(folder, game, config, limits, is_new)
+            with view:
+                learning = _make_run(folder, config, game)
+                if learning.progress(limits) >= 1.0:
+                    raise BadInput(
+                        f"{folder.path} has reached that limit already "
+                        f"({learning.counters.generation} generations, "
+                        f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or "
+                        "--generations"
+                    )
+                with _interruptible(learning, view):
+                    learning.go(limits, view)
+            show_summary(RunFolder(folder.path), view)
+
+
+def _find_folder(what: str, run: Path | None) -> "RunFolder":
+    """The folder that was meant: the run itself, --run, or runs/GAME."""
+    from tesuji.games.registry import make_game
+    from tesuji.training.folder import RunFolder
+
+    if RunFolder(what).exists():
+        if run is not None and run != Path(what):
+            raise BadInput(f"{what} is a run already; leave out --run")
+        return RunFolder(what)
+    if run is not None:
+        return RunFolder(run)
+    return RunFolder(Path("runs") / make_game(what).name)
+
+
+def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any]":
+    """The config and the game of the run, which is begun where there is none."""
+    from tesuji.games.registry import make_game
+    from tesuji.training.config import change, default_config, resolve_run
+    from tesuji.training.loop import prepare
+
+    if not folder.exists():
+        game = make_game(what)
+        config = resolve_run(change(default_config(game), changes), game)
+        return prepare(folder, config, game, _lasting_name(what)), game
+    saved, about = folder.read_config()
+    game = folder.read_game()
+    if what != str(folder.path) and make_game(what) != game:
+        raise BadInput(f"{folder.path} is a run of {game.name}; give another --run folder")
+    config = resolve_run(change(saved, changes), game)
+    if config.network != saved.network:
+        raise BadInput(
+            f"{folder.path} has a network of another shape; network settings are those of a new "
+            "run: give another --run folder"
+        )
+    if config != saved:
+        folder.write_config(config, game, about["game"])
+    return config, game
+
+
+def _lasting_name(what: str) -> str:
+    """The game's name as it can be read from any folder."""
+    path, colon, name = what.rpartition(":")
+    return f"{Path(path).resolve()}:{name}" if colon else what
+
+
+def _make_run(folder: "RunFolder", config: "RunConfig", game: Any) -> "Run":
+    from tesuji.arena.assessing import Assessor
+    from tesuji.arena.gate import make_gate
+    from tesuji.training.loop import Run
+
+    assessor = Assessor(game, config.run.seed)
+    gate = make_gate(game)
+    return Run(
+        folder,
+        config,
+        game,
+        assess=assessor.assess,
+        gate=lambda new, old, search: gate(new, old, search).passed,
+    )
+
+
+@contextmanager
+def _saving(folder: "RunFolder") -> Iterator[None]:
+    """Says in one sentence when the disk is full or the folder went away; nothing is lost."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"{folder.path} cannot be written: {error.strerror or error}; what was saved before is "
+            "whole, and the same command goes on from there"
+        ) from error
+
+
+@contextmanager
+def _interruptible(learning: "Run", view: Any) -> Iterator[None]:
+    """Within, Ctrl-C ends the run once its work is saved; a second one at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: Any) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        view.say_stopping()
+        learning.stop()
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

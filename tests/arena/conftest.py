@@ -1,0 +1,31 @@
+"""A run on disk with weights nobody has trained."""
+
+import pytest
+from arena_players import TIC_TAC_TOE
+
+
+@pytest.fixture(scope="session")
+def untrained_run(tmp_path_factory):
+    """The folder of a run of tic-tac-toe with weights of steps 0 and 10."""
+    return make_untrained_run(tmp_path_factory.mktemp("runs") / "a.b:c, d")
+
+
+def make_untrained_run(path, game=TIC_TAC_TOE):
+    import torch
+
+    from tesuji.networks.architectures import make_network
+    from tesuji.training.config import change, default_config, resolve_run
+    from tesuji.training.folder import RunFolder, write_tensors
+
+    folder = RunFolder(path)
+    folder.make()
+    config = resolve_run(change(default_config(game), []), game)
+    folder.write_config(config, game, game.name)
+    for step in (0, 10):
+        generator = torch.Generator().manual_seed(step)
+        weights = {  # heads begin at zero, so all fresh networks would answer alike
+            name: tensor + 0.1 * torch.randn(tensor.shape, generator=generator)
+            for name, tensor in make_network(game, config.network, step).state_dict().items()
+        }
+        write_tensors(folder.weights_file(step), weights, {})
+    return path

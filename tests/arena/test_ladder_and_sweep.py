@@ -1,0 +1,113 @@
+"""Ladders, sweeps and their plots."""
+
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+from arena_players import CONNECT_FOUR, TIC_TAC_TOE
+
+from tesuji.arena.agents import parse_agent
+from tesuji.arena.ladder import play_ladder
+from tesuji.arena.match import MatchPlan
+from tesuji.arena.plotting import plot_ratings, plot_sweep
+from tesuji.arena.sweep import parse_values, sweep
+from tesuji.opponents.perfect import move_outcomes
+from tesuji.opponents.positions import PositionSet
+
+
+def agents(*specs, game=CONNECT_FOUR):
+    return [parse_agent(spec, game) for spec in specs]
+
+
+def is_picture(svg, png):
+    assert xml.etree.ElementTree.parse(svg).getroot().tag.endswith("svg")
+    return png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_more_simulations_stand_higher_on_the_ladder(tmp_path):
+    ladder = play_ladder(
+        CONNECT_FOUR, agents("random", "uct:10", "uct:100", "uct:1000"), MatchPlan(30)
+    )
+    elo = ladder.ratings.elo
+    assert elo[0] == 0 and list(elo) == sorted(elo)
+    assert (np.diff(elo) > 50).all() and len(ladder.results) == 6
+    assert is_picture(*plot_ratings(ladder.ratings, "Connect Four", tmp_path / "ladder.svg"))
+
+
+def test_a_ladder_can_end_early_with_what_connects():
+    seen = []
+    ladder = play_ladder(
+        TIC_TAC_TOE,
+        agents("random", "uct:5", "uct:20", game=TIC_TAC_TOE),
+        MatchPlan(10),
+        progress=lambda who, done, total: seen.append((who, done, total)),
+        is_enough=lambda: bool(seen) and seen[-1][1] >= 20,
+    )
+    assert len(ladder.results) == 2 and len(ladder.ratings.names) == 3
+    assert seen[0][0] == "random – uct:5" and seen[0][2] == 30
+
+
+def test_a_ladder_that_ended_too_early_says_so():
+    with pytest.raises(ValueError, match="has no games"):
+        play_ladder(
+            TIC_TAC_TOE,
+            agents("random", "uct:5", game=TIC_TAC_TOE),
+            MatchPlan(10),
+            is_enough=lambda: True,
+        )
+
+
+@pytest.mark.parametrize("specs", [["random"], ["random", "uct:5", "random"]])
+def test_a_ladder_needs_different_agents(specs):
+    with pytest.raises(ValueError, match=r"two agents or more|is there 2 times"):
+        play_ladder(TIC_TAC_TOE, agents(*specs, game=TIC_TAC_TOE), MatchPlan(2))
+
+
+def solved(count):
+    generator, states = np.random.default_rng(5), []
+    while len(states) < count:
+        state = TIC_TAC_TOE.new_state()
+        for _ in range(4):
+            TIC_TAC_TOE.apply(state, int(generator.choice(TIC_TAC_TOE.legal(state))))
+        states.append(state)
+    batch = np.array(states, TIC_TAC_TOE.dtype)
+    return PositionSet(batch, move_outcomes(TIC_TAC_TOE, batch), batch["turn"].astype(np.int32))
+
+
+def test_a_sweep_of_simulations_grows(tmp_path):
+    agent, known = parse_agent("uct:100", TIC_TAC_TOE), solved(100)
+    rows = sweep(agent, "simulations", [2, 20, 100, 1000], MatchPlan(60), known)
+    assert rows[2].match is None  # the default itself
+    assert rows[0].match.estimate.elo < rows[1].match.estimate.elo < rows[3].match.estimate.elo
+    errors = [row.accuracy.total.error_rate.mean for row in rows]
+    assert errors[0] > errors[1] > errors[3]
+    openings = [{r.opening for r in row.match.records} for row in rows if row.match]
+    assert openings[0] == openings[1] == openings[2]
+    assert is_picture(*plot_sweep(rows, "simulations", 100, "Tic-tac-toe", tmp_path / "s.png"))
+
+
+def test_a_sweep_of_words_can_be_plotted_and_stopped(tmp_path):
+    agent = parse_agent("puct:30", TIC_TAC_TOE)
+    rows = sweep(agent, "fpu", ["zero", "parent"], MatchPlan(8))
+    assert [row.value for row in rows] == ["zero", "parent"]
+    assert is_picture(*plot_sweep(rows, "fpu", "auto", "Tic-tac-toe", tmp_path / "s"))
+
+    def stop(what, done, total):
+        assert what.startswith("fpu=zero: games")
+        raise StopIteration
+
+    assert sweep(agent, "fpu", ["zero", "parent"], MatchPlan(8), progress=stop) == []
+
+
+def test_values_are_read_by_the_options_kind():
+    assert parse_values("c_puct", "0.5, 1,2,1") == [0.5, 1.0, 2.0]
+    assert parse_values("simulations", "10,20") == [10, 20]
+    for bad in ("c_puct=x", "c_puct= , ", "nothing=1"):
+        with pytest.raises(ValueError):
+            parse_values(*bad.split("="))
+
+
+def test_values_that_the_search_refuses_are_refused_before_a_game_is_played():
+    agent = parse_agent("uct:10", TIC_TAC_TOE)
+    with pytest.raises(ValueError, match="c_puct counts only with"):
+        sweep(agent, "c_puct", [2.0], MatchPlan(2))

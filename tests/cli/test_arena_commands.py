@@ -1,0 +1,179 @@
+"""`tesuji match`, `rate`, `evaluate`, `sweep`, and `play --opponent`."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tesuji import make_game
+from tesuji.opponents.perfect import move_outcomes
+from tesuji.opponents.positions import write_positions
+
+GAME = ("--game", "tic-tac-toe")
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    from tesuji.networks.architectures import make_network
+    from tesuji.training.config import default_config, resolve_run
+    from tesuji.training.folder import RunFolder, write_tensors
+
+    game, folder = make_game("tic-tac-toe"), RunFolder(tmp_path_factory.mktemp("runs") / "first")
+    folder.make()
+    config = resolve_run(default_config(game), game)
+    folder.write_config(config, game, game.name)
+    network = make_network(game, config.network, 0)
+    write_tensors(folder.weights_file(10), dict(network.state_dict()), {})
+    return str(folder.path)
+
+
+@pytest.fixture(scope="module")
+def positions_file(tmp_path_factory):
+    game, generator, played, states = make_game("tic-tac-toe"), np.random.default_rng(1), [], []
+    for _ in range(60):
+        state, moves = game.new_state(), []
+        for _ in range(4):
+            moves.append(int(generator.choice(game.legal(state))))
+            game.apply(state, moves[-1])
+        played.append(moves)
+        states.append(state)
+    path = tmp_path_factory.mktemp("positions") / "some.csv"
+    write_positions(game, path, played, move_outcomes(game, states))
+    return str(path)
+
+
+def test_match_shows_both_seats_and_the_difference(tesuji):
+    code, out, err = tesuji("match", "uct:200", "random", *GAME, "--games", "20")
+    assert (code, err) == (0, "")
+    assert "as first player" in out and "as second player" in out
+    assert "10 " in out and "score" in out and "Elo" in out and "95 % intervals" in out
+
+
+def test_match_as_json_adds_up_and_games_are_saved(tesuji, tmp_path):
+    file = tmp_path / "games.jsonl"
+    code, out, _ = tesuji(
+        "match", "uct:50", "random", *GAME, "--games", "11", "--json", "--save", str(file)
+    )
+    found = json.loads(out)
+    assert code == 0 and found["games"] == 12 == found["wins"] + found["draws"] + found["losses"]
+    assert found["agents"] == ["uct:50", "random"] and found["elo_interval"][0] > 0
+    assert len(file.read_text().splitlines()) == 12
+
+
+def test_match_of_a_run_knows_its_game(tesuji, run_folder):
+    code, out, _ = tesuji(
+        "match", f"run:{run_folder}:20", f"run:{run_folder}@10:0", "--games", "4", "--json"
+    )
+    assert code == 0 and json.loads(out)["game"] == "tic-tac-toe"
+
+
+def test_rate_prints_saves_and_draws_a_ladder(tesuji, tmp_path):
+    plot = tmp_path / "ladder.svg"
+    code, out, _ = tesuji(
+        "rate", "random", "uct:5", "uct:300", *GAME, "--games", "20", "--plot", str(plot)
+    )
+    assert code == 0 and plot.is_file() and plot.with_suffix(".png").is_file()
+    order = [line.split()[0] for line in out.splitlines() if line.strip().startswith(("u", "r"))]
+    assert order[0] == "uct:300" and "Elo above random" in out
+
+
+def test_rate_as_json(tesuji):
+    code, out, _ = tesuji("rate", "random", "uct:100", *GAME, "--games", "10", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["ratings"][0]["agent"] == "uct:100"
+    assert found["ratings"][1] == {"agent": "random", "elo": 0.0, "error": 0.0}
+    assert found["matches"][0]["games"] == 10
+
+
+def test_evaluate_shows_the_network_alone_and_with_search(tesuji, run_folder, positions_file):
+    options = ("--positions", positions_file, "--simulations", "200")
+    code, out, err = tesuji("evaluate", run_folder, *options)
+    assert (code, err) == (0, "") and "network" in out and "200 simulations" in out
+    found = json.loads(tesuji("evaluate", run_folder, *options, "--json").out)
+    alone, searched = found["results"]
+    assert (alone["simulations"], searched["simulations"]) == (0, 200)
+    assert searched["error_rate"] < alone["error_rate"]
+    assert searched["error_rate"] < 0.05 and alone["positions"] == 60
+    low, high = alone["error_rate_interval"]
+    assert low < alone["error_rate"] < high
+
+
+def test_evaluate_of_a_search_without_a_network(tesuji, positions_file):
+    options = ("--positions", positions_file, "--sample", "30", "--json")
+    code, out, _ = tesuji("evaluate", "uct:500", *GAME, *options)
+    (result,) = json.loads(out)["results"]
+    assert code == 0 and result["positions"] == 30 and result["simulations"] == 500
+
+
+def test_sweep_prints_a_table_and_draws_a_plot(tesuji, run_folder, positions_file, tmp_path):
+    plot = tmp_path / "sweep.png"
+    code, out, _ = tesuji(
+        *("sweep", run_folder, "--parameter", "c_puct", "--values", "0.5,1.25,4"),
+        *("--games", "4", "--simulations", "20"),
+        *("--positions", positions_file, "--plot", str(plot)),
+    )
+    assert code == 0 and plot.is_file() and plot.with_suffix(".svg").is_file()
+    assert "the default" in out and "errors" in out and "0.5" in out
+
+
+def test_sweep_as_json(tesuji, run_folder):
+    arguments = ("--parameter", "simulations", "--values", "2,50", "--games", "10")
+    code, out, _ = tesuji("sweep", run_folder, *arguments, "--simulations", "50", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["default"] == 50
+    assert [row["is_default"] for row in found["values"]] == [False, True]
+    assert found["values"][0]["match"]["games"] == 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["match", "uct:10", "random"], "which game?"),
+        (["match", "uct:10", "rando", *GAME], "there is no agent 'rando'"),
+        (["match", "perfect", "random", "--game", "trio"], "perfect play of trio is not known"),
+        (["match", "uct:5", "random", *GAME, "--save", "no/such/x.jsonl"], "no folder no/such"),
+        (["match", "run:nowhere:10", "random"], "there is no run folder nowhere"),
+        (["rate", "random", *GAME], "two agents or more"),
+        (["rate", "random", "random", *GAME], "is there 2 times"),
+        (["evaluate", "nowhere"], "there is no run folder nowhere"),
+        (["evaluate", "uct:10", *GAME], "name a file with --positions"),
+        (["evaluate", "random", *GAME], "there is no run folder random"),
+        (["evaluate", "alphabeta:2", *GAME], "does not search"),
+        (["sweep", "uct:9", *GAME, "--parameter", "speed", "--values", "1"], "no option 'speed'"),
+        (["sweep", "uct:9", *GAME, "--parameter", "c_uct", "--values", "-1"], "cannot be negative"),
+        (["play", "tic-tac-toe", "--opponent", "uct:9", "--seconds", "1"], "--opponent says how"),
+        (["play", "tic-tac-toe", "--opponent", "nobody"], "there is no agent 'nobody'"),
+        (["play", "trio", "--opponent", "uct:9", "--side", "fourth"], "'fourth'"),
+    ],
+)
+def test_bad_input_is_one_sentence(refused, arguments, words):
+    assert words in refused(*arguments)
+
+
+def test_a_person_plays_against_a_run(tesuji, run_folder):
+    typed = "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
+    spec = f"run:{run_folder}:50"
+    code, out, err = tesuji("play", "tic-tac-toe", "--opponent", spec, typed=f"hint\n{typed}")
+    assert (code, err) == (0, "")
+    assert f"{spec} plays" in out and "expects" in out and "hint: " in out
+    assert out.rstrip().split("\n")[-1] in ("A draw.", f"{spec} wins.", "You win!")
+
+
+def test_a_person_loses_or_draws_against_perfect_play_and_gets_hints_from_the_search(tesuji):
+    typed = "hint\n" + "\n".join(f"{col}{row}" for row in "321" for col in "bca") + "\n"
+    options = ("--opponent", "perfect", "--simulations", "100")
+    code, out, _ = tesuji("play", "tic-tac-toe", *options, typed=typed)
+    assert code == 0 and "perfect plays" in out and "hint: " in out
+    assert out.rstrip().split("\n")[-1] in ("A draw.", "perfect wins.")
+
+
+def test_help_stays_light():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; from tesuji.cli.main import main; main(['match', '--help']); "
+        "print([m for m in ('torch', 'numba', 'matplotlib', 'pyarrow') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.rstrip().endswith("[]")

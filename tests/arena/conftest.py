@@ -14,8 +14,9 @@ def make_untrained_run(path, game=TIC_TAC_TOE):
     import torch
 
     from tesuji.networks.architectures import make_network
+    from tesuji.networks.weights import save_weights
     from tesuji.training.config import change, default_config, resolve_run
-    from tesuji.training.folder import RunFolder, write_tensors
+    from tesuji.training.folder import RunFolder
 
     folder = RunFolder(path)
     folder.make()
@@ -27,5 +28,5 @@ def make_untrained_run(path, game=TIC_TAC_TOE):
             name: tensor + 0.1 * torch.randn(tensor.shape, generator=generator)
             for name, tensor in make_network(game, config.network, step).state_dict().items()
         }
-        write_tensors(folder.weights_file(step), weights, {})
+        save_weights(weights, folder.weights_file(step), {})
     return path

@@ -28,16 +28,21 @@ def test_rating_grows_with_strength_and_random_play_is_zero():
         for n in (1, 200)
     )
     assert strong["rating"] > weak["rating"] + 100 and strong["rating"] > 150
-    assert -200 < weak["rating"] and strong["rating_error"] > 0
+    assert -200 < weak["rating"] and 20 < strong["rating_error"] < 200
 
 
-def test_anchors_are_measured_once():
+def test_anchors_are_measured_once_and_stand_in_order():
     assessor = Assessor(TIC_TAC_TOE, seed=1)
-    first = assessor.assess(blind(TIC_TAC_TOE), SearchConfig(simulations=5), seconds=20)
-    pairings = assessor._pairings
-    again = assessor.assess(blind(TIC_TAC_TOE), SearchConfig(simulations=5), seconds=20)
-    assert assessor._pairings is pairings and len(pairings) == 3
-    assert first == again
+    first, again, last = (
+        assessor.assess(
+            blind(TIC_TAC_TOE), SearchConfig(simulations=100, proven_values=True), seconds=30
+        )
+        for _ in range(3)
+    )
+    assert again == pytest.approx(last)
+    assert abs(first["rating"] - last["rating"]) < last["rating_error"]
+    assert assessor._elo[0] == 0.0 and 3 <= len(assessor._elo) <= 6
+    assert assessor._elo[:3] == sorted(assessor._elo[:3])
 
 
 def test_time_is_bounded():
@@ -46,8 +51,8 @@ def test_time_is_bounded():
     assessor.assess(blind(CONNECT_FOUR), config, seconds=0.01)  # compiles
     start = time.monotonic()
     found = assessor.assess(blind(CONNECT_FOUR), config, seconds=1.0)
-    assert time.monotonic() - start < 6
-    assert "rating" in found or "accuracy" in found or found == {}
+    assert time.monotonic() - start < 10  # twice as long as all, and anchors on top
+    assert "rating" in found
 
 
 def test_no_time_gives_no_rating_rather_than_an_error():
@@ -68,7 +73,7 @@ def test_accuracy_is_measured_where_positions_ship_with_the_game():
 
 def test_games_for_one_and_three_players_are_rated_too():
     for game, players in ((TRIO, 3), (make_game("2048(size=3,target=64)"), 1)):
-        found = Assessor(game, anchors=("random", "uct:30")).assess(
+        found = Assessor(game, anchors=("random", "uct:10")).assess(
             blind(game, players), SearchConfig(simulations=30), seconds=20
         )
         assert found["rating"] > 0

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tesuji.arena.ratings import ELO, Pairing, fit_ratings
+from tesuji.arena.ratings import ELO, Pairing, fit_ratings, rate_against
 
 NAMES = ("a", "b", "c", "d", "e")
 TRUE = np.array([0.0, 80.0, 150.0, 400.0, -120.0])
@@ -60,3 +60,16 @@ def test_agents_that_never_met_are_rated_through_others():
 def test_agents_without_a_common_opponent_are_refused():
     with pytest.raises(ValueError, match="c has no games that connect it with a"):
         fit_ratings(("a", "b", "c"), [Pairing(0, 1, 1, 1, 1)])
+
+
+def test_one_agent_among_known_ones_gets_its_rating_back():
+    """At +150, with no draws: 70.3 % against 0 and 44.1 % … by the formula, against +191."""
+    pairings = [Pairing(-1, 0, 703, 0, 297), Pairing(-1, 1, 441, 0, 559)]
+    elo, error = rate_against([0.0, 191.0], pairings)
+    assert elo == pytest.approx(150, abs=2) and 10 < error < 20
+
+
+def test_one_agent_agrees_with_the_fit_of_both():
+    ratings = fit_ratings(("a", "b"), [Pairing(1, 0, 30, 20, 10)])
+    elo, error = rate_against([0.0], [Pairing(-1, 0, 30, 20, 10)])
+    assert (elo, error) == pytest.approx((ratings.elo[1], ratings.errors[1]))

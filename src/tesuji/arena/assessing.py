@@ -1,13 +1,14 @@
 """A cheap look at how strong a network has become, for use while it trains.
 
-The rating is in Elo above random play, from games against fixed anchors: random moves and plain
-UCT. The anchors' own ratings come from games among themselves, played once. Where solved positions
-ship with the game, the accuracy on a fixed sample of them is measured as well.
+The rating is in Elo above random play. The network plays a few dozen games against anchors, which
+are random moves and plain UCT of growing budgets; after each round the anchor nearest to it is
+next. How far each anchor stands above the one below comes from games of the two, played once, when
+it is first needed. Where solved positions ship with the game, the accuracy on a fixed sample of
+them is measured as well.
 """
 
 import dataclasses
 import functools
-import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,18 +20,21 @@ from tesuji.arena.accuracy import evaluate_positions, sample_positions
 from tesuji.arena.agents import SearchAgent, child_seed, parse_agent
 from tesuji.arena.match import MatchPlan, play_match, seatings
 from tesuji.arena.openings import Opening, draw_openings
-from tesuji.arena.ratings import Pairing, fit_ratings
+from tesuji.arena.ratings import Pairing, fit_ratings, rate_against
 from tesuji.games.contract import Game
 from tesuji.opponents.positions import PositionSet, read_positions, shipped_positions
 from tesuji.opponents.protocol import Opponent
 from tesuji.search.config import SearchConfig
 
-ANCHORS = ("random", "uct:50", "uct:500")
-_ANCHOR_GAMES = 40  # of each pairing, once
-_GAMES = 16  # against each anchor
+ANCHORS = ("random", "uct:5", "uct:20", "uct:80", "uct:320", "uct:1280")
+_ANCHOR_GAMES = 60  # of neighbours, once
+_GAMES = 16  # of a round
+_ROUNDS = 4
 _POSITIONS = 2000  # for the network alone
 _POSITIONS_SEARCHED = 256
 _SIMULATIONS = 32
+
+Network = Callable[[NDArray[np.float32]], tuple[Any, Any]]
 
 
 class Assessor:
@@ -39,94 +43,99 @@ class Assessor:
     Args:
         game: the game.
         seed: of the openings and of the anchors' play.
-        anchors: agents that stay as they are; the first one stands at 0.
+        anchors: agents that stay as they are, weakest first; the first one stands at 0.
     """
 
     def __init__(self, game: Game, seed: int = 0, anchors: Sequence[str] = ANCHORS) -> None:  # noqa: D107
         self.game, self.seed = game, seed
         self.anchors: list[Opponent] = [parse_agent(anchor, game) for anchor in anchors]
-        self._pairings: list[Pairing] | None = None  # of the anchors among themselves
+        self._elo = [0.0]  # of the anchors that were needed so far
+        self._nearest = 1  # anchor, at the last assessment
 
     def assess(
-        self,
-        evaluator: Callable[[NDArray[np.float32]], tuple[Any, Any]],
-        search_config: SearchConfig,
-        seconds: float = 5.0,
+        self, evaluator: Network, search_config: SearchConfig, seconds: float = 5.0
     ) -> dict[str, float]:
-        """What there is to say after at most about so many seconds.
+        """What there is to say after about so many seconds.
 
-        The anchors' games among themselves, at the first call, may take as long again.
+        A round of games is begun only if it is likely to end in time; one that takes twice as long
+        as all was meant to is cut short. Anchors needed for the first time, and compiling at the
+        first call, come on top.
 
         Args:
             evaluator: the network.
             search_config: how it plays in the games.
-            seconds: games that are not finished by then do not count; neither do their openings.
+            seconds: for games and positions together.
 
         Returns:
-            `rating` and `rating_error` (half of its 95 % interval) where games were finished;
-            `accuracy` and `accuracy_search`, 1 − error rate, where positions ship with the game.
+            `rating` and `rating_error` (half of its 95 % interval, the anchors taken as exact)
+            where games were finished; `accuracy` and `accuracy_search`, 1 − error rate, where
+            positions ship with the game.
         """
-        if self._pairings is None:
-            self._pairings = self._play_anchors(seconds)
-        deadline = time.monotonic() + seconds
+        start = time.monotonic()
         found = self._accuracies(evaluator, search_config)
         agent = SearchAgent("network", self.game, evaluator, search_config)
-        pairings = list(self._pairings)
-        me = len(self.anchors)
-        for number, anchor in reversed(list(enumerate(self.anchors))):
-            share = (deadline - time.monotonic()) / (number + 1)
-            plan = MatchPlan(seed=child_seed(self.seed, number), openings=self._openings)
-            pairings += self._play((me, agent), (number, anchor), plan, share)
-        if any(pairing.first == me for pairing in pairings):
-            found |= self._rate(pairings)
+        pairings: list[Pairing] = []
+        for number in range(_ROUNDS):
+            begun = time.monotonic()
+            anchor = self._reach(self._nearest, seconds)
+            start += time.monotonic() - begun
+            pairings += self._play(agent, anchor, self._openings[number], start + 2 * seconds)
+            if pairings:
+                found["rating"], found["rating_error"] = rate_against(self._elo, pairings)
+                self._nearest = self._next_anchor(found["rating"])
+            now = time.monotonic()
+            if not pairings or now - start + (now - begun) > seconds:
+                break
         return found
 
-    def _rate(self, pairings: Sequence[Pairing]) -> dict[str, float]:
-        """The network's rating; anchors that nobody has met stay out of it."""
-        met = sorted({player for p in pairings for player in (p.first, p.second)})
-        place = {player: index for index, player in enumerate(met)}
-        moved = [
-            dataclasses.replace(p, first=place[p.first], second=place[p.second]) for p in pairings
-        ]
-        try:
-            ratings = fit_ratings([str(player) for player in met], moved)
-        except ValueError:  # too few games to connect the network with random play
-            return {}
-        return {"rating": float(ratings.elo[-1]), "rating_error": float(ratings.errors[-1])}
+    def _reach(self, anchor: int, seconds: float) -> int:
+        """That anchor, once it is rated, or the highest that could be rated in time."""
+        while len(self._elo) <= anchor:
+            upper = len(self._elo)
+            deadline = time.monotonic() + seconds
+            result = play_match(
+                self.game,
+                (self.anchors[upper], self.anchors[upper - 1]),
+                MatchPlan(_ANCHOR_GAMES, seed=child_seed(self.seed, upper)),
+                is_enough=lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
+            )
+            tally = result.tally
+            if not tally.games:
+                return upper - 1
+            pairing = Pairing(1, 0, tally.wins, tally.draws, tally.losses)
+            gap = fit_ratings(("lower", "upper"), [pairing]).elo[1]
+            self._elo.append(self._elo[-1] + float(gap))
+        return anchor
 
-    def _play_anchors(self, seconds: float) -> list[Pairing]:
-        couples = list(itertools.combinations(enumerate(self.anchors), 2))
-        deadline, played = time.monotonic() + seconds, list[Pairing]()
-        for left, (first, second) in zip(range(len(couples), 0, -1), couples, strict=True):
-            share = (deadline - time.monotonic()) / left
-            plan = MatchPlan(_ANCHOR_GAMES, seed=child_seed(self.seed, first[0], second[0]))
-            played += self._play(first, second, plan, share)
-        return played
+    def _next_anchor(self, rating: float) -> int:
+        """The rated anchor nearest to the rating, or the one above all rated ones."""
+        if rating > self._elo[-1] and len(self._elo) < len(self.anchors):
+            return len(self._elo)
+        return int(np.argmin([abs(elo - rating) for elo in self._elo]))
 
     def _play(
-        self,
-        first: tuple[int, Opponent],
-        second: tuple[int, Opponent],
-        plan: MatchPlan,
-        seconds: float,
+        self, agent: Opponent, anchor: int, openings: tuple[Opening, ...], deadline: float
     ) -> list[Pairing]:
-        """The result of a match that ends with the clock; nothing where no opening was finished."""
-        deadline = time.monotonic() + seconds
+        """The result of a round; nothing where no opening was finished by the deadline."""
+        plan = MatchPlan(seed=child_seed(self.seed, anchor), openings=openings)
         result = play_match(
             self.game,
-            (first[1], second[1]),
+            (agent, self.anchors[anchor]),
             plan,
             is_enough=lambda: time.monotonic() > deadline,
         )
         tally = result.tally
         if not tally.games:
             return []
-        return [Pairing(first[0], second[0], tally.wins, tally.draws, tally.losses)]
+        return [Pairing(-1, anchor, tally.wins, tally.draws, tally.losses)]
 
     @functools.cached_property
-    def _openings(self) -> tuple[Opening, ...]:
-        per_opening = len(seatings(self.game.num_players))
-        return tuple(draw_openings(self.game, -(-_GAMES // per_opening), self.seed))
+    def _openings(self) -> list[tuple[Opening, ...]]:
+        """The openings of each round, all different where the game has so many."""
+        needed = -(-_GAMES // len(seatings(self.game.num_players)))
+        drawn = draw_openings(self.game, needed * _ROUNDS, self.seed)
+        chosen = [drawn[i % len(drawn)] for i in range(needed * _ROUNDS)]
+        return [tuple(chosen[i * needed :][:needed]) for i in range(_ROUNDS)]
 
     @functools.cached_property
     def _positions(self) -> PositionSet | None:
@@ -137,7 +146,7 @@ class Assessor:
 
     def _accuracies(
         self,
-        evaluator: Callable[[NDArray[np.float32]], tuple[Any, Any]],
+        evaluator: Network,
         search_config: SearchConfig,
     ) -> dict[str, float]:
         if self._positions is None:

@@ -76,13 +76,32 @@ def fit_ratings(names: Sequence[str], pairings: Sequence[Pairing]) -> Ratings:
     _check_connected(names, pairings)
     count = len(names)
     features = np.array([_features(pairing, count) for pairing in pairings])  # [p, 3, n]
-    results = np.array([[p.wins, p.draws, p.losses] for p in pairings], float) + _IMAGINED  # [p, 3]
-    parameters = _maximise(features, results)
-    _, _, hessian = _likelihood(features, results, parameters)
+    results, offsets = _results(pairings), np.zeros((len(pairings), 3))
+    parameters, hessian = _maximise(features, results, offsets)
     covariance = np.zeros((count, count))
     covariance[1:, 1:] = np.linalg.inv(-hessian)[:-1, :-1]
     theta = np.concatenate([[0.0], parameters[:-1]])
     return Ratings(tuple(names), theta * ELO, covariance * ELO**2, math.exp(parameters[-1]))
+
+
+def rate_against(anchors: Sequence[float], pairings: Sequence[Pairing]) -> tuple[float, float]:
+    """The Elo of one agent among others whose ratings stay as they are, and its 95 % error.
+
+    Args:
+        anchors: their Elo numbers.
+        pairings: the agent is `first` in each, whatever its number; `second` is an anchor's.
+    """
+    features = np.tile([[1.0, 0.0], [0.5, 1.0], [0.0, 0.0]], (len(pairings), 1, 1))
+    theta = np.array([anchors[pairing.second] for pairing in pairings]) / ELO
+    offsets = theta[:, None] * [0.0, 0.5, 1.0]
+    parameters, hessian = _maximise(features, _results(pairings), offsets)
+    variance = float(np.linalg.inv(-hessian)[0, 0])
+    return float(parameters[0]) * ELO, NORMAL_95 * math.sqrt(variance) * ELO
+
+
+def _results(pairings: Sequence[Pairing]) -> NDArray[np.float64]:
+    """[p, 3] wins, draws and losses, with the imagined game."""
+    return np.array([[p.wins, p.draws, p.losses] for p in pairings], float) + _IMAGINED
 
 
 def _check_connected(names: Sequence[str], pairings: Sequence[Pairing]) -> None:
@@ -107,14 +126,19 @@ def _features(pairing: Pairing, count: int) -> NDArray[np.float64]:
     return rows[:, 1:]
 
 
-def _maximise(features: NDArray[np.float64], results: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Newton's method; a step that would lower the likelihood is halved."""
+def _maximise(
+    features: NDArray[np.float64], results: NDArray[np.float64], offsets: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The likeliest parameters and the Hessian there, by Newton's method.
+
+    A step that would lower the likelihood is halved.
+    """
     parameters = np.zeros(features.shape[2])
-    value, gradient, hessian = _likelihood(features, results, parameters)
+    value, gradient, hessian = _likelihood(features, results, offsets, parameters)
     for _ in range(_STEPS):
         step = np.linalg.solve(-hessian, gradient)
         while True:
-            tried = _likelihood(features, results, parameters + step)
+            tried = _likelihood(features, results, offsets, parameters + step)
             if tried[0] >= value or np.abs(step).max() < _CLOSE:
                 break
             step /= 2.0
@@ -122,20 +146,23 @@ def _maximise(features: NDArray[np.float64], results: NDArray[np.float64]) -> ND
         value, gradient, hessian = tried
         if np.abs(step).max() < _CLOSE:
             break
-    return parameters
+    return parameters, hessian
 
 
 def _likelihood(
-    features: NDArray[np.float64], results: NDArray[np.float64], parameters: NDArray[np.float64]
+    features: NDArray[np.float64],
+    results: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    parameters: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """The log-likelihood, its gradient and its Hessian."""
-    logits = features @ parameters  # [p, 3]
+    logits = features @ parameters + offsets  # [p, 3]
     logits -= logits.max(axis=1, keepdims=True)
     shares = np.exp(logits)
     shares /= shares.sum(axis=1, keepdims=True)
     games = results.sum(axis=1)
     means = np.einsum("pk,pkn->pn", shares, features)
-    value = float((results * np.log(shares)).sum())
+    value = float((results * np.log(np.maximum(shares, 1e-300))).sum())
     gradient = np.einsum("pk,pkn->n", results, features) - games @ means
     squares = np.einsum("p,pk,pkn,pkm->nm", games, shares, features, features)
     return value, gradient, np.einsum("p,pn,pm->nm", games, means, means) - squares

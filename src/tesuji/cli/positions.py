@@ -20,7 +20,7 @@ def positions(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same set.")] = 0,
     early: Annotated[
         int,
-        typer.Option(min=0, help="At most so many of each ply in the first fifth of the game."),
+        typer.Option(min=0, help="At most so many of each ply in the first quarter of the game."),
     ] = 24,
     table: Annotated[
         int, typer.Option(min=1, max=65536, help="MiB for the solver; more solves early plies.")

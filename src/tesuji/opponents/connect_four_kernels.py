@@ -13,6 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji.compiling import Kernel, kernel_function
+from tesuji.opponents.connect_four_bits import (
+    column_cells,
+    count_bits,
+    playable_cells,
+    winning_cells,
+)
 from tesuji.records import record_dtype
 
 NO, YES, OPEN = 0, 1, 2
@@ -20,11 +26,13 @@ ILLEGAL = -128
 """What stands in place of an outcome where a move is not legal."""
 
 MOST_CELLS = 64
-BOUND_BITS = 14  # of a table's word: a lower and an upper bound, 7 bits each
+NOTE_BITS = 15  # of a table's word: a lower and an upper bound, 7 bits each, and whether to keep it
 _OFFSET = 33  # more than any score, so that bounds are stored as positive numbers
 _ONE = np.uint64(1)
 _BOUND = np.uint64(127)
-_BOUNDS = np.uint64((1 << BOUND_BITS) - 1)
+_NOTES = np.uint64((1 << NOTE_BITS) - 1)
+_KEEP = np.uint64(1 << 14)
+_KEPT_CELLS = 30  # left: positions with more are few, and dear to solve again
 _MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplying by it loses nothing modulo 2^64
 
 FRAME = record_dtype(
@@ -46,18 +54,6 @@ CURSOR = record_dtype(
     high=np.int64,  # … to here
     nodes=np.int64,  # positions looked at
 )
-
-
-class Board(NamedTuple):
-    """The board's geometry."""
-
-    rows: int
-    cols: int
-    cells: int
-    all_cells: np.uint64
-    bottom: np.uint64  # the lowest cell of each column
-    order: NDArray[np.int64]  # [cols] columns, the middle one first
-    slot_bits: int  # the table has 2^slot_bits words
 
 
 class Work(NamedTuple):
@@ -234,7 +230,7 @@ def look_up(board: Any, table: Any, frame: Any) -> Any:
     frame.slot = np.int64(mixed >> np.uint64(64 - board.slot_bits))
     frame.signature = mixed << np.uint64(board.slot_bits)
     word = table[frame.slot]
-    if word & ~_BOUNDS != frame.signature:
+    if word & ~_NOTES != frame.signature:
         return OPEN
     if frame.threshold <= np.int64(word & _BOUND) - _OFFSET:
         return YES
@@ -245,16 +241,19 @@ def look_up(board: Any, table: Any, frame: Any) -> Any:
 
 @kernel_function
 def store(board: Any, table: Any, frame: Any, answer: Any) -> None:
-    """Notes the answer as a lower or an upper bound, beside the other bound if that is known."""
+    """Notes the answer as a lower or an upper bound, beside the other if that is known."""
     word = table[frame.slot]
     low, high = np.uint64(0), np.uint64(2 * _OFFSET)
-    if word & ~_BOUNDS == frame.signature:
+    keep = _KEEP if board.cells - count_bits(frame.occupied) >= _KEPT_CELLS else np.uint64(0)
+    if word & ~_NOTES == frame.signature:
         low, high = word & _BOUND, (word >> np.uint64(7)) & _BOUND
+    elif word & _KEEP > keep:
+        return
     if answer == YES:
         low = np.uint64(frame.threshold + _OFFSET)
     else:
         high = np.uint64(frame.threshold - 1 + _OFFSET)
-    table[frame.slot] = frame.signature | (high << np.uint64(7)) | low
+    table[frame.slot] = frame.signature | keep | (high << np.uint64(7)) | low
 
 
 @kernel_function
@@ -274,47 +273,3 @@ def sort_moves(board: Any, frame: Any, moves: Any) -> None:
             frame.moves[place], frame.weights[place] = move, weight
             count += 1
     frame.count, frame.next = count, 0
-
-
-@kernel_function
-def playable_cells(board: Any, occupied: Any) -> Any:
-    """The lowest empty cell of each column that is not full."""
-    return (occupied + board.bottom) & board.all_cells
-
-
-@kernel_function
-def column_cells(board: Any, column: Any) -> Any:
-    """All cells of a column."""
-    full = (_ONE << np.uint64(board.rows)) - _ONE
-    return full << np.uint64(column * (board.rows + 1))
-
-
-@kernel_function
-def winning_cells(board: Any, stones: Any) -> Any:
-    """The cells, also occupied ones, where a stone would make four in a row."""
-    rows = np.uint64(board.rows)
-    cells = (stones << _ONE) & (stones << np.uint64(2)) & (stones << np.uint64(3))
-    cells |= completing_cells(stones, rows)
-    cells |= completing_cells(stones, rows + _ONE)
-    cells |= completing_cells(stones, rows + np.uint64(2))
-    return cells & board.all_cells
-
-
-@kernel_function
-def completing_cells(stones: Any, step: Any) -> Any:
-    """The cells that complete four in the direction of `step`, from either end or in a gap."""
-    before, after = stones << step, stones >> step
-    near_before, near_after = before & (before << step), after & (after >> step)
-    return (near_before & ((before << (step + step)) | after)) | (
-        near_after & (before | (after >> (step + step)))
-    )
-
-
-@kernel_function
-def count_bits(bits: Any) -> Any:
-    """How many bits are set."""
-    count = 0
-    while bits:
-        bits &= bits - _ONE
-        count += 1
-    return count

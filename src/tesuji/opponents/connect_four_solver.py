@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from tesuji import compiling, inner_code
 from tesuji.games.connect_four import ConnectFour
+from tesuji.opponents import connect_four_bits
 from tesuji.opponents import connect_four_kernels as kernels
-from tesuji.opponents.connect_four_kernels import BOUND_BITS, CURSOR, FRAME, MOST_CELLS, Board, Work
+from tesuji.opponents.connect_four_bits import Board
+from tesuji.opponents.connect_four_kernels import CURSOR, FRAME, MOST_CELLS, NOTE_BITS, Work
 
 TABLE_BYTES = 1 << 26
 _NODES_PER_CALL = 2_000_000  # a fraction of a second, then Python sees Ctrl-C
@@ -39,10 +41,10 @@ class ConnectFourSolver:
         if game.in_a_row != 4:
             raise ValueError(f"{game.name} cannot be solved: in_a_row must be 4")
         slot_bits = (table_bytes // _BYTES_PER_WORD).bit_length() - 1
-        if slot_bits < BOUND_BITS:
+        if slot_bits < NOTE_BITS:
             raise ValueError(
                 f"a table of {table_bytes} bytes is too small; "
-                f"give {_BYTES_PER_WORD << BOUND_BITS} or more"
+                f"give {_BYTES_PER_WORD << NOTE_BITS} or more"
             )
         self.game = game
         self._board = _make_board(game, slot_bits)
@@ -131,6 +133,6 @@ def _make_board(game: ConnectFour, slot_bits: int) -> Board:
 def _tag() -> str:
     """Names all source in the compiled code, for the disk cache; the same for every board."""
     digest = hashlib.sha256()
-    for module in (kernels, compiling, inner_code):
+    for module in (kernels, connect_four_bits, compiling, inner_code):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:16]

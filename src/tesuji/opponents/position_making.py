@@ -34,12 +34,12 @@ class PositionMaker:
     Args:
         game: two players, no chance.
         judge: gives the true outcomes.
-        seed: of all random choices.
+        seed: of all random choices; each ply has its own, whatever is found at others.
     """
 
     def __init__(self, game: Game, judge: Judge, seed: int) -> None:  # noqa: D107
         self.game, self._judge = game, judge
-        self._generator = random.Random(seed)
+        self._generators = [random.Random(f"{seed} {ply}") for ply in range(game.max_turns)]
         self._seen: set[bytes] = set()
 
     def find(self, ply: int) -> Position | None:
@@ -48,26 +48,27 @@ class PositionMaker:
             actions = self._walk(ply)
             if actions is None:
                 continue
-            names = self._names_of(actions)
-            if names & self._seen:
+            state = self._after(actions)
+            if self._bytes_of(state) in self._seen:
                 continue
-            self._seen |= names
-            outcomes = self._judge(self._after(actions))
+            self._seen |= self._images_of(actions)
+            outcomes = self._judge(state)
             if is_decisive(outcomes):
                 return Position(actions, outcomes)
         return None
 
     def _walk(self, ply: int) -> tuple[int, ...] | None:
         """Moves to a position of that ply; None where the game ends before."""
+        generator = self._generators[ply]
         # From here on judging takes no more than a moment.
-        first_good = max(ply - self._generator.randint(0, ply // 2), 2 * self.game.max_turns // 7)
+        first_good = max(ply - generator.randint(0, ply // 2), 2 * self.game.max_turns // 7)
         state = self.game.new_state()
         actions: list[int] = []
         while len(actions) < ply and not state.is_over:
             choices = self.game.legal(state)
-            if len(actions) >= first_good and self._generator.random() >= _ERROR_SHARE:
+            if len(actions) >= first_good and generator.random() >= _ERROR_SHARE:
                 choices = self._good_moves(state)
-            actions.append(self._generator.choice(choices))
+            actions.append(generator.choice(choices))
             self.game.apply(state, actions[-1])
         return None if state.is_over else tuple(actions)
 
@@ -90,7 +91,7 @@ class PositionMaker:
             self.game.apply(state, action)
         return state
 
-    def _names_of(self, actions: tuple[int, ...]) -> set[bytes]:
+    def _images_of(self, actions: tuple[int, ...]) -> set[bytes]:
         """Bytes that name the position and its images under the game's symmetries."""
         images = [actions]
         for symmetry in self.game.symmetries():
@@ -103,8 +104,8 @@ class PositionMaker:
 
 
 def num_early_plies(game: Game) -> int:
-    """A fifth of the game: there, solving one position may take minutes."""
-    return int(game.max_turns) // 5
+    """A quarter of the game: there, solving one position may take minutes."""
+    return int(game.max_turns) // 4
 
 
 def is_decisive(outcomes: NDArray[np.int8]) -> bool:

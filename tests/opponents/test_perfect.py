@@ -1,0 +1,99 @@
+"""Perfect play, and random play beside it."""
+
+import random
+
+import numpy as np
+import pytest
+from minimax import minimax_values
+
+from tesuji import Game, make_game
+from tesuji.opponents.connect_four_kernels import ILLEGAL
+from tesuji.opponents.perfect import Perfect, has_perfect, move_outcomes
+from tesuji.opponents.random_player import RandomPlayer
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tic-tac-toe", True),
+        ("connect-four", True),
+        ("connect-four(rows=4,cols=5)", True),
+        ("connect-four(rows=7,cols=8)", False),
+        ("connect-four(in_a_row=3)", False),
+        ("dots-and-boxes", True),
+        ("dots-and-boxes(rows=5,cols=5)", False),
+        ("trio(size=3)", False),  # three players
+        ("2048(size=2,target=8)", False),  # chance
+    ],
+)
+def test_perfect_play_is_known_for_small_games_of_two(name, expected):
+    game = make_game(name)
+    assert has_perfect(game) == expected
+    if not expected:
+        with pytest.raises(ValueError, match=r"perfect play of .* is not known"):
+            Perfect(game)
+        with pytest.raises(ValueError, match="is not known"):
+            move_outcomes(game, [game.new_state()])
+
+
+@pytest.mark.parametrize(
+    ("name", "plies"), [("tic-tac-toe", 3), ("dots-and-boxes", 6), ("connect-four", 36)]
+)
+def test_outcomes_equal_those_of_plain_minimax(random_positions, name, plies):
+    game = make_game(name)
+    states = random_positions(game, 5, plies, seed=2)
+    for state, row in zip(states, move_outcomes(game, states), strict=True):
+        values = minimax_values(game, state, game.max_turns)
+        expected = [int(np.sign(values.get(a, ILLEGAL))) for a in range(game.num_actions)]
+        assert np.sign(row).tolist() == expected
+        assert (row == ILLEGAL).tolist() == [a not in values for a in range(game.num_actions)]
+
+
+def play_game(game, players, seed):
+    generator, state = random.Random(seed), game.new_state()
+    while not state.is_over:
+        (action,) = players[state.to_play].choose([state], generator.getrandbits(30))
+        game.apply(state, action)
+    return float(state.returns[0])
+
+
+def test_perfect_players_draw_tic_tac_toe():
+    game = make_game("tic-tac-toe")
+    player = Perfect(game)
+    assert [play_game(game, [player, player], seed) for seed in range(20)] == [0.0] * 20
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_perfect_play_beats_random_play(seat):
+    game = make_game("tic-tac-toe")
+    players = [RandomPlayer(game), RandomPlayer(game)]
+    players[seat] = Perfect(game)
+    results = [play_game(game, players, seed) * (1 - 2 * seat) for seed in range(40)]
+    assert min(results) >= 0.0
+    assert sum(results) > 20
+
+
+def test_perfect_play_varies_with_the_seed_alone():
+    game = make_game("tic-tac-toe")
+    player, states = Perfect(game), [make_game("tic-tac-toe").new_state()] * 4
+    chosen = {tuple(player.choose(states, seed)) for seed in range(10)}
+    assert len(chosen) > 5
+    assert player.choose(states, 3) == player.choose(states, 3)
+
+
+def test_random_play_uses_every_legal_move_and_its_seed():
+    game = make_game("connect-four")
+    player, states = RandomPlayer(game), [make_game("connect-four").new_state()] * 100
+    assert set(player.choose(states, seed=0)) == set(range(7))
+    assert player.choose(states, seed=0) == player.choose(states, seed=0)
+    assert player.choose(states, seed=0) != player.choose(states, seed=1)
+
+
+def test_positions_without_a_choice_are_refused():
+    game: Game = make_game("tic-tac-toe")
+    state = game.new_state()
+    for action in (0, 3, 1, 4, 2):
+        game.apply(state, action)
+    for player in (RandomPlayer(game), Perfect(game)):
+        with pytest.raises(ValueError, match="no move can be chosen in position 1: the game is"):
+            player.choose([game.new_state(), state], seed=0)

@@ -109,7 +109,7 @@ def test_other_boards_agree_with_plain_minimax(random_positions, game, plies):
 def test_boards_that_fill_64_bits_are_solved(random_positions):
     game = make_game("connect-four(rows=7,cols=8)")
     for state in random_positions(game, 5, 44, seed=3):
-        small, large = ConnectFourSolver(game, 1 << 17), ConnectFourSolver(game, 1 << 24)
+        small, large = ConnectFourSolver(game, 1 << 18), ConnectFourSolver(game, 1 << 24)
         assert small.solve(state) == large.solve(state)
         assert np.array_equal(small.outcomes([state]), large.outcomes([state]))
         assert small.outcomes([state]).max() == np.sign(small.solve(state))
@@ -117,7 +117,7 @@ def test_boards_that_fill_64_bits_are_solved(random_positions):
 
 def test_table_of_another_size_changes_no_outcome(random_positions):
     states = random_positions(GAME, 40, 20, seed=5)
-    small, large = ConnectFourSolver(GAME, 1 << 17), ConnectFourSolver(GAME, 1 << 24)
+    small, large = ConnectFourSolver(GAME, 1 << 18), ConnectFourSolver(GAME, 1 << 24)
     assert np.array_equal(small.outcomes(states), large.outcomes(states))
 
 
@@ -135,7 +135,7 @@ def test_a_search_that_is_cut_into_slices_gives_the_same(monkeypatch, random_pos
 def test_what_cannot_be_solved_is_refused():
     with pytest.raises(ValueError, match="in_a_row must be 4"):
         ConnectFourSolver(make_game("connect-four(in_a_row=3)"))
-    with pytest.raises(ValueError, match="too small; give 131072"):
+    with pytest.raises(ValueError, match="too small; give 262144"):
         ConnectFourSolver(GAME, table_bytes=1000)
     with pytest.raises(ValueError, match="over"):
         ConnectFourSolver(GAME).solve(position("1212121"))

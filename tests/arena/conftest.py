@@ -15,18 +15,17 @@ def make_untrained_run(path, game=TIC_TAC_TOE):
 
     from tesuji.networks.architectures import make_network
     from tesuji.networks.weights import save_weights
-    from tesuji.training.config import change, default_config, resolve_run
+    from tesuji.training.config import default_config, resolve_run
     from tesuji.training.folder import RunFolder
 
     folder = RunFolder(path)
     folder.make()
-    config = resolve_run(change(default_config(game), []), game)
+    config = resolve_run(default_config(game), game)
     folder.write_config(config, game, game.name)
     for step in (0, 10):
-        generator = torch.Generator().manual_seed(step)
-        weights = {  # heads begin at zero, so all fresh networks would answer alike
-            name: tensor + 0.1 * torch.randn(tensor.shape, generator=generator)
-            for name, tensor in make_network(game, config.network, step).state_dict().items()
-        }
-        save_weights(weights, folder.weights_file(step), {})
+        network = make_network(game, config.network, step)
+        torch.manual_seed(step)
+        for parameter in network.parameters():  # heads begin at zero: all would answer alike
+            parameter.data += 0.1 * torch.randn_like(parameter)
+        save_weights(network, folder.weights_file(step), {})
     return path

@@ -15,15 +15,16 @@ GAME = ("--game", "tic-tac-toe")
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory):
     from tesuji.networks.architectures import make_network
+    from tesuji.networks.weights import save_weights
     from tesuji.training.config import default_config, resolve_run
-    from tesuji.training.folder import RunFolder, write_tensors
+    from tesuji.training.folder import RunFolder
 
     game, folder = make_game("tic-tac-toe"), RunFolder(tmp_path_factory.mktemp("runs") / "first")
     folder.make()
     config = resolve_run(default_config(game), game)
     folder.write_config(config, game, game.name)
     network = make_network(game, config.network, 0)
-    write_tensors(folder.weights_file(10), dict(network.state_dict()), {})
+    save_weights(network, folder.weights_file(10), {})
     return str(folder.path)
 
 

@@ -9,8 +9,9 @@ import torch
 from tesuji import make_game
 from tesuji.networks.architectures import make_network
 from tesuji.networks.config import NetworkConfig
+from tesuji.networks.weights import save_weights
 from tesuji.training.config import RunConfig, resolve_run
-from tesuji.training.folder import RunFolder, write_tensors
+from tesuji.training.folder import RunFolder
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -32,7 +33,7 @@ def run(tmp_path):
     folder.make()
     folder.write_config(resolve_run(RunConfig(network=NETWORK), GAME), GAME, "tic-tac-toe")
     for step in (10, 20):
-        write_tensors(folder.weights_file(step), drawn_network(step).state_dict(), {})
+        save_weights(drawn_network(step), folder.weights_file(step), {})
     return folder.path
 
 

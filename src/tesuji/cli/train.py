@@ -42,7 +42,7 @@ def train(
         typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see below."),
     ] = None,
 ) -> None:
-    """Learn a game by self-play. Ctrl-C saves; the same command goes on.
+    """Learn a game by self-play. Ctrl-C saves (exit code 130); the same command goes on.
 
     Example: [bold]tesuji train connect-four --minutes 20[/]
 
@@ -65,6 +65,10 @@ def train(
         if minutes is None and generations is None:
             minutes = DEFAULT_MINUTES
         limits = Limits((minutes or 0.0) * 60.0, generations or 0)
+        if not folder.exists():
+            _new_config(
+                folder, what, changes
+            )  # refuses what makes no sense before a folder is made
         folder.make()
         with folder.locked(), _saving(folder):
             is_new = not folder.exists()
@@ -79,9 +83,11 @@ def train(
                         f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or "
                         "--generations"
                     )
-                with _interruptible(learning, view):
+                with _interruptible(learning, view) as signals:
                     learning.go(limits, view)
             show_summary(RunFolder(folder.path), view)
+            if signals:
+                raise typer.Exit(128 + signals[0])
 
 
 def _find_folder(what: str, run: Path | None) -> "RunFolder":
@@ -93,24 +99,24 @@ def _find_folder(what: str, run: Path | None) -> "RunFolder":
         if run is not None and run != Path(what):
             raise BadInput(f"{what} is a run already; leave out --run")
         return RunFolder(what)
-    if run is not None:
-        return RunFolder(run)
-    return RunFolder(Path("runs") / make_game(what).name)
+    if RunFolder(what).weights.is_dir():
+        raise BadInput(f"{what} holds no run any more: there is no config.toml in it")
+    return RunFolder(run if run is not None else Path("runs") / make_game(what).name)
 
 
 def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any]":
     """The config and the game of the run, which is begun where there is none."""
     from tesuji.games.registry import make_game
-    from tesuji.training.config import change, default_config, resolve_run
-    from tesuji.training.loop import prepare
+    from tesuji.training.config import change, measure_engine, resolve_run
 
     if not folder.exists():
-        game = make_game(what)
-        config = resolve_run(change(default_config(game), changes), game)
-        return prepare(folder, config, game, _lasting_name(what)), game
+        config, game = _new_config(folder, what, changes)
+        config = measure_engine(config, game)
+        folder.write_config(config, game, _lasting_name(what))
+        return config, game
     saved, about = folder.read_config()
     game = folder.read_game()
-    if what != str(folder.path) and make_game(what) != game:
+    if Path(what) != folder.path and make_game(what) != game:
         raise BadInput(f"{folder.path} is a run of {game.name}; give another --run folder")
     config = resolve_run(change(saved, changes), game)
     if config.network != saved.network:
@@ -121,6 +127,20 @@ def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunCo
     if config != saved:
         folder.write_config(config, game, about["game"])
     return config, game
+
+
+def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any]":
+    """The config and the game of a new run; nothing is written."""
+    from tesuji.games.registry import make_game
+    from tesuji.training.config import change, default_config, resolve_run
+
+    if folder.state_file.exists():
+        raise BadInput(
+            f"{folder.path} has a run's state.safetensors but no config.toml; put a copy of that "
+            "back, or give another --run folder"
+        )
+    game = make_game(what)
+    return resolve_run(change(default_config(game), changes), game), game
 
 
 def _lasting_name(what: str) -> str:
@@ -147,7 +167,7 @@ def _make_run(folder: "RunFolder", config: "RunConfig", game: Any) -> "Run":
 
 @contextmanager
 def _saving(folder: "RunFolder") -> Iterator[None]:
-    """Says in one sentence when the disk is full or the folder went away; nothing is lost."""
+    """Says in one sentence what ended the run: a full disk, or numbers that grew beyond bounds."""
     try:
         yield
     except OSError as error:
@@ -155,16 +175,24 @@ def _saving(folder: "RunFolder") -> Iterator[None]:
             f"{folder.path} cannot be written: {error.strerror or error}; what was saved before is "
             "whole, and the same command goes on from there"
         ) from error
+    except FloatingPointError as error:
+        raise BadInput(f"{error}; the same command goes on from the generation before") from error
 
 
 @contextmanager
-def _interruptible(learning: "Run", view: Any) -> Iterator[None]:
-    """Within, Ctrl-C ends the run once its work is saved; a second one at once."""
+def _interruptible(learning: "Run", view: Any) -> Iterator[list[int]]:
+    """Within, Ctrl-C ends the run once its work is saved; a second one at once.
+
+    Yields:
+        The signals that came, to look at afterwards.
+    """
+    signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield signals
         return
 
-    def interrupt(*_: Any) -> None:
+    def interrupt(number: int, _: Any) -> None:
+        signals.append(number)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         view.say_stopping()
         learning.stop()
@@ -173,7 +201,7 @@ def _interruptible(learning: "Run", view: Any) -> Iterator[None]:
         number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        yield
+        yield signals
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

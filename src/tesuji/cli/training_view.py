@@ -16,6 +16,7 @@ from tesuji.games.contract import Game
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunFolder
 from tesuji.training.loop import Limits
+from tesuji.training.metrics import read_metrics
 
 _BARS = "▁▂▃▄▅▆▇█"
 _HISTORY = 60
@@ -168,7 +169,8 @@ class TrainingView:
 
 def show_summary(folder: RunFolder, view: TrainingView) -> None:
     """What the run has become, and how to go on."""
-    metrics, console = view.metrics, view.console
+    console = view.console
+    metrics = view.metrics or (read_metrics(folder.metrics_file) or [{}])[-1]
     if not metrics:
         console.print(
             f"Stopped before the first generation was whole; [bold]tesuji train {folder.path}[/] "

@@ -1,11 +1,9 @@
 """Weights in files: safetensors, whole or not at all.
 
-A file is written beside its place, flushed to the disk and renamed, so that a crash leaves the old
-one. A digest of the tensors goes into it, by which damage is found.
+A digest of the tensors goes into each file, by which damage is found.
 """
 
 import hashlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +11,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
+
+from tesuji.files import write_whole
 
 _DIGEST = "tesuji.sha256"
 
@@ -31,19 +31,7 @@ def save_weights(
     """
     named = network.state_dict() if isinstance(network, nn.Module) else network
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in named.items()}
-    content = save(weights, {**metadata, _DIGEST: _digest(weights)})
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        with open(unfinished, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
+    write_whole(Path(path), save(weights, {**metadata, _DIGEST: _digest(weights)}))
 
 
 def load_weights(path: Path | str) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -59,10 +47,10 @@ def load_weights(path: Path | str) -> tuple[dict[str, Tensor], dict[str, str]]:
             metadata = dict(file.metadata() or {})
             weights = {name: file.get_tensor(name) for name in file.keys()}
     except (SafetensorError, OSError) as error:
-        raise WeightsError(f"the weights at {path} cannot be read: {error}") from error
+        raise WeightsError(f"{path} cannot be read: {error}") from error
     digest = metadata.pop(_DIGEST, None)
     if digest is not None and digest != _digest(weights):
-        raise WeightsError(f"the weights at {path} are damaged: use those of another step")
+        raise WeightsError(f"{path} is damaged: its contents are not those it was written with")
     return weights, metadata
 
 
@@ -98,12 +86,3 @@ def _digest(weights: Mapping[str, Tensor]) -> str:
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return digest.hexdigest()
-
-
-def _flush_folder(folder: Path) -> None:
-    """Makes the new name outlive a power cut too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -11,14 +11,15 @@ import struct
 import threading
 import zlib
 from collections.abc import Sequence
+from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet
 
+from tesuji.files import write_whole
 from tesuji.games.contract import Game
-from tesuji.selfplay.files import written_whole
 from tesuji.selfplay.records import GameRecord, from_table, to_table
 
 _log = logging.getLogger("tesuji")
@@ -47,8 +48,7 @@ def write_shard(folder: Path, game: Game, generation: int, records: Sequence[Gam
     contents = sink.getvalue()
     digest = hashlib.sha256(contents).hexdigest()[:_DIGITS]
     path = folder / f"{generation:06d}.{digest}.parquet"
-    with written_whole(path) as partial:
-        partial.write_bytes(contents)
+    write_whole(path, contents)
     return Shard(path, generation)
 
 
@@ -104,8 +104,13 @@ class Journal:
             writer.write_table(table)
         payload: Any = sink.getvalue().to_pybytes()
         entry = _HEADER.pack(len(payload), zlib.crc32(payload)) + payload
-        with self._lock, open(self.path, "ab") as file:
-            file.write(entry)
+        with self._lock, open(self.path, "ab", buffering=0) as file:
+            size = file.tell()
+            try:
+                _write_all(file, entry)
+            except OSError:
+                file.truncate(size)  # entries of other threads may still follow
+                raise
 
     def read(self) -> list[GameRecord]:
         """The records in the order in which they were written; ends at a damaged entry."""
@@ -128,3 +133,10 @@ class Journal:
     def clear(self) -> None:
         """Forgets all entries."""
         self.path.unlink(missing_ok=True)
+
+
+def _write_all(file: FileIO, contents: bytes) -> None:
+    """A full disk may take a part of what is written, without an error, and refuse the rest."""
+    written = 0
+    while written < len(contents):
+        written += file.write(contents[written:])

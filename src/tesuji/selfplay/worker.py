@@ -34,6 +34,8 @@ class Timing(NamedTuple):
     evaluations: int
     simulations: int
     positions: int  # moves that were searched
+    cache_lookups: int
+    cache_hits: int
 
 
 class Worker:
@@ -81,6 +83,7 @@ class Worker:
         self._ended = np.zeros(count, np.int64)
         self.games: Games = make_games(game, count)
         self._is_started = False
+        self._cache_counts = (0, 0)  # lookups and hits when timing was last asked
         self._network_seconds, self._evaluations = 0.0, 0
         self._simulations, self._positions, self._since = 0, 0, time.perf_counter()
 
@@ -113,14 +116,18 @@ class Worker:
 
     def timing(self) -> Timing:
         """Where the time went since this was last called."""
-        now = time.perf_counter()
+        now, cache = time.perf_counter(), self.cache
+        lookups, hits = (cache.lookups, cache.hits) if cache is not None else (0, 0)
         timing = Timing(
             seconds=now - self._since,
             network_seconds=self._network_seconds,
             evaluations=self._evaluations,
             simulations=self._simulations,
             positions=self._positions,
+            cache_lookups=lookups - self._cache_counts[0],
+            cache_hits=hits - self._cache_counts[1],
         )
+        self._cache_counts = lookups, hits
         self._network_seconds, self._evaluations = 0.0, 0
         self._simulations, self._positions, self._since = 0, 0, now
         return timing

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tesuji.games.contract import Game
+from tesuji.networks.architectures import make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
+from tesuji.networks.evaluators import choose_engine
 from tesuji.search.config import SearchConfig, check_for_game, has_chance
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from tesuji.settings import check_types, parse_option
@@ -172,6 +174,15 @@ def _make_room_for_budget(search: dict[str, Any]) -> None:
         search.setdefault("noise_weight", 0.0)
     if "simulations" in search:
         search.setdefault("visits", 0)
+
+
+def measure_engine(config: RunConfig, game: Game) -> RunConfig:
+    """The config with the fastest engine here, where that was left open."""
+    if config.run.engine != "auto":
+        return config
+    network = make_network(game, config.network, config.run.seed)
+    engine = choose_engine(network, game, config.selfplay.games)
+    return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
 
 
 def resolve_run(config: RunConfig, game: Game) -> RunConfig:

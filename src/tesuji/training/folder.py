@@ -14,7 +14,6 @@ a later one is written again. Each file appears whole or not at all.
 
 import dataclasses
 import fcntl
-import hashlib
 import json
 import os
 import tomllib
@@ -23,17 +22,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import safetensors
-import safetensors.torch
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from tesuji.files import remove_partial_files, write_whole
 from tesuji.games.contract import Game
 from tesuji.games.registry import make_game
 from tesuji.networks.config import NetworkConfig
+from tesuji.networks.weights import WeightsError, load_weights, put_weights, save_weights
 from tesuji.search.config import SearchConfig
 from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.selfplay.files import remove_partial_files, written_whole
+from tesuji.selfplay.shards import list_shards
 from tesuji.training.config import RunConfig, RunOptions, TrainingConfig
 
 _SECTIONS: dict[str, type] = {
@@ -68,7 +67,7 @@ class RunFolder:
         return self.config_file.is_file()
 
     def make(self) -> None:
-        """Makes the folder and those in it; removes what a killed process left half written.
+        """Makes the folder and those in it.
 
         Raises:
             RunError: when that cannot be done.
@@ -76,13 +75,14 @@ class RunFolder:
         try:
             for folder in (self.path, self.weights, self.games):
                 folder.mkdir(parents=True, exist_ok=True)
-                remove_partial_files(folder)
         except OSError as error:
             raise RunError(f"{self.path} cannot be written: {error.strerror}") from error
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keeps every other process from this folder while the block runs.
+
+        What a killed process left half written is removed first.
 
         Raises:
             RunError: when another one has it.
@@ -103,6 +103,8 @@ class RunFolder:
             file.truncate(0)
             file.write(f"process {os.getpid()}")
             file.flush()
+            for folder in (self.path, self.weights, self.games):
+                remove_partial_files(folder)
             yield
 
     def weights_file(self, step: int) -> Path:
@@ -126,8 +128,7 @@ class RunFolder:
         for name in _SECTIONS:
             section = dataclasses.asdict(getattr(config, name))
             lines += [f"[{name}]", *_toml_lines(section), ""]
-        with written_whole(self.config_file) as partial:
-            partial.write_text("\n".join(lines), encoding="utf-8")
+        write_whole(self.config_file, "\n".join(lines).encode())
 
     def read_config(self) -> tuple[RunConfig, dict[str, Any]]:
         """The settings, and what they were used with.
@@ -161,45 +162,52 @@ class RunFolder:
         except (KeyError, ValueError, TypeError, OSError) as error:
             raise RunError(f"the game of {self.path} cannot be made: {error}") from error
 
+    def load_weights(self, network: nn.Module, step: int) -> None:
+        """Puts the weights of a step into a network.
+
+        Raises:
+            RunError: when they are missing, damaged, or of another network than the config's.
+        """
+        path = self.weights_file(step)
+        try:
+            put_weights(network, load_weights(path)[0], path)
+        except WeightsError as error:
+            raise RunError(str(error)) from error
+
     def read_state(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The tensors and counters of the last whole generation; None before the first.
 
         Raises:
-            RunError: when the file is damaged.
+            RunError: when the file is damaged, or was there and is not any more.
         """
-        return read_tensors(self.state_file) if self.state_file.exists() else None
+        if not self.state_file.exists():
+            self._check_is_new()
+            return None
+        try:
+            tensors, metadata = load_weights(self.state_file)
+            return tensors, json.loads(metadata.get("counters", "{}"))
+        except ValueError as error:
+            raise RunError(
+                f"{error}; put a copy of that file back, or begin a new run in another --run folder"
+            ) from error
 
+    def playing_step(self) -> int:
+        """The step whose weights played when the last generation was whole."""
+        state = self.read_state()
+        return int(state[1]["playing_step"]) if state is not None else 0
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors of a file, and the counters beside them.
+    def write_state(self, tensors: dict[str, Tensor], counters: dict[str, Any]) -> None:
+        """Commits a generation."""
+        save_weights(tensors, self.state_file, {"counters": json.dumps(counters)})
 
-    Raises:
-        RunError: when it is not there or damaged.
-    """
-    try:
-        with safetensors.safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-        if metadata.get("digest", "") != _digest(tensors):
-            raise ValueError("its contents are not those it was written with")
-        return tensors, json.loads(metadata.get("counters", "{}"))
-    except (OSError, safetensors.SafetensorError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-
-
-def write_tensors(path: Path, tensors: dict[str, Tensor], counters: dict[str, Any]) -> None:
-    """Writes tensors and counters; the file appears whole or not at all."""
-    metadata = {"counters": json.dumps(counters), "digest": _digest(tensors)}
-    with written_whole(path) as partial:
-        safetensors.torch.save_file(tensors, partial, metadata)
-
-
-def _digest(tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(tensors[name].contiguous().view(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
+    def _check_is_new(self) -> None:
+        """Refuses to begin again where a second generation began: that needed a state."""
+        generations = [shard.generation for shard in list_shards(self.games)]
+        if max(generations, default=0) > 1:
+            raise RunError(
+                f"{self.state_file} is missing, though the run had {max(generations)} generations; "
+                "put a copy of that file back, or begin a new run in another --run folder"
+            )
 
 
 def _toml_lines(table: dict[str, Any]) -> list[str]:

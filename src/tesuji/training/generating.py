@@ -1,23 +1,28 @@
 """A generation's games: workers in threads, every finished game written down at once."""
 
+import logging
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from tesuji.games.contract import Game
 from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
+from tesuji.networks.weights import load_weights, save_weights
 from tesuji.search.cache import EvaluationCache
 from tesuji.selfplay.records import GameRecord
 from tesuji.selfplay.shards import Journal, list_shards, read_shard, write_shard
 from tesuji.selfplay.worker import Worker
 from tesuji.training.config import RunConfig
-from tesuji.training.folder import RunError, RunFolder, read_tensors, write_tensors
+from tesuji.training.folder import RunFolder
 from tesuji.training.metrics import describe_speed
 
+_log = logging.getLogger("tesuji")
 _TOLD_EVERY = 0.1  # seconds between words to whoever watches
 
 
@@ -32,7 +37,8 @@ class Generator:
     """Plays the games of each generation.
 
     With one thread a generation is the same however often it is played, so what a killed process
-    had played of one is played again. With more it depends on the threads' pace: then the games in
+    had played of one is played again; games in the journal that do not come again, because settings
+    were changed meanwhile, are added. With more threads it depends on their pace: then the games in
     the journal count, and those that were in progress are given up.
     """
 
@@ -45,6 +51,7 @@ class Generator:
         self._journal = Journal(folder.journal, game)
         self._lock = threading.Lock()
         self._is_stopped = False
+        self._expected: deque[GameRecord] = deque()  # in the journal, and to be played again
         self.evaluators: list[NetworkEvaluator] = [
             make_evaluator(network, game, self.engine) for _ in range(threads)
         ]
@@ -86,29 +93,29 @@ class Generator:
         shard = next(
             (s for s in list_shards(self.folder.games) if s.generation == generation), None
         )
-        if shard is not None and self.folder.ongoing_file(generation).exists():
-            records = read_shard(self.game, shard)
-            if records:
-                self._restore(generation)
-                return Played(records, {})
+        if shard is not None and (records := read_shard(self.game, shard)):
+            self._journal.clear()  # its games are in the shard
+            return Played(records, {})
         early = self._begin(generation, step)
         start, deadline = time.monotonic(), time.monotonic() + seconds
         records, is_enough = self._play_until_enough(early, generation, tell, deadline)
         if not is_enough:
             return None
-        metrics = self._describe(len(records) - len(early), time.monotonic() - start)
+        timings = [worker.timing() for worker in self._workers]
+        metrics = describe_speed(timings, len(records) - len(early), time.monotonic() - start)
+        records += self._expected
         self._save(generation, records)
         return Played(records, metrics)
 
     def _begin(self, generation: int, step: int) -> list[GameRecord]:
         """Readies the workers; the games of this generation that are known already."""
         early = self._journal.read()
-        if len(self._workers) == 1 or not early:
-            self._journal.clear()
-            early = []
-            if generation > 1:
-                self._restore(generation - 1)
+        self._expected = deque(early if len(self._workers) == 1 else ())
+        if self._expected or not early:
+            early, is_fresh = [], generation > 1 and not self._restore(generation - 1)
         else:  # games that were in progress are in the journal now, or given up
+            is_fresh = True
+        if is_fresh:  # and not those games again that this seed began with
             seed = hash((self.config.run.seed, generation, len(early)))
             self._workers = [self._make_worker(n, seed) for n in range(len(self._workers))]
         for worker in self._workers:
@@ -130,8 +137,8 @@ class Generator:
 
         def take(finished: list[GameRecord]) -> None:
             nonlocal count, told
-            if finished:
-                self._journal.append(finished)
+            if new := self._unwritten(finished):
+                self._journal.append(new)
             with self._lock:
                 records.extend(finished)
                 count += sum(int(record.is_target.sum()) for record in finished)
@@ -158,14 +165,15 @@ class Generator:
                     raise
         return records, count >= wanted
 
-    def _describe(self, games: int, seconds: float) -> dict[str, float]:
-        timings = [worker.timing() for worker in self._workers]
-        metrics = describe_speed(timings, games, seconds)
-        caches = [worker.cache for worker in self._workers if worker.cache is not None]
-        if caches:
-            hits, lookups = sum(c.hits for c in caches), sum(c.lookups for c in caches)
-            metrics["cache_hit_rate"] = hits / max(1, lookups)
-        return metrics
+    def _unwritten(self, finished: Sequence[GameRecord]) -> list[GameRecord]:
+        """Those that are not in the journal from before."""
+        new = []
+        for record in finished:
+            if self._expected and _are_equal(self._expected[0], record):
+                self._expected.popleft()
+            else:
+                new.append(record)
+        return new
 
     def _save(self, generation: int, records: list[GameRecord]) -> None:
         """The games in progress first: a shard means that both are there."""
@@ -174,29 +182,38 @@ class Generator:
             for number, worker in enumerate(self._workers)
             for name, array in worker.state().items()
         }
-        write_tensors(self.folder.ongoing_file(generation), tensors, {})
+        save_weights(tensors, self.folder.ongoing_file(generation), {})
         write_shard(self.folder.games, self.game, generation, records)
         self._journal.clear()
 
-    def _restore(self, generation: int) -> None:
-        """Puts the games that were in progress after a generation back into the workers."""
+    def _restore(self, generation: int) -> bool:
+        """Puts the games that were in progress after a generation back into the workers.
+
+        Returns:
+            Whether there are such games for them; no finished game is among those.
+        """
         path = self.folder.ongoing_file(generation)
-        if not path.exists():  # lost or set aside: begin new games
-            return
-        tensors, _ = read_tensors(path)
-        for number, worker in enumerate(self._workers):
-            prefix = f"{number}."
-            own = {
-                name.removeprefix(prefix): tensor.numpy()
-                for name, tensor in tensors.items()
-                if name.startswith(prefix)
-            }
-            try:
-                if own:
+        try:
+            tensors, _ = load_weights(path)
+            for number, worker in enumerate(self._workers):
+                prefix = f"{number}."
+                own = {
+                    name.removeprefix(prefix): tensor.numpy()
+                    for name, tensor in tensors.items()
+                    if name.startswith(prefix)
+                }
+                if own:  # not for a thread more than there were
                     worker.restore(own)
-            except ValueError as error:
-                raise RunError(f"{path}: {error}; delete it to begin new games") from error
+        except ValueError as error:
+            _log.warning("the games that were in progress are given up: %s", error)
+            return False
+        return True
 
     def forget(self, generation: int) -> None:
         """Deletes the games in progress after a generation that nobody will go back to."""
         self.folder.ongoing_file(generation).unlink(missing_ok=True)
+
+
+def _are_equal(record: GameRecord, other: GameRecord) -> bool:
+    same_moves = np.array_equal(record.moves, other.moves)
+    return same_moves and np.array_equal(record.policies, other.policies)

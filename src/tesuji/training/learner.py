@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tesuji.networks.evaluators import available_engines
 from tesuji.networks.torch_engine import torch_threads
+from tesuji.networks.weights import put_weights
 from tesuji.training.config import TrainingConfig
 from tesuji.training.losses import Measures, compute_losses, measure, mover_values
 from tesuji.training.replay import Batch, Plan
@@ -34,8 +35,7 @@ class Learner:
     def __init__(self, network: nn.Module, config: TrainingConfig, threads: int) -> None:
         """Begins at step 0 with the network as it is."""
         self.config, self.step = config, 0
-        self.network: Any = network
-        self.network.to(memory_format=torch.channels_last)
+        self.network: Any = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
         self._threads = threads
         self._optimizer = _make_optimizer(network, config)
@@ -149,8 +149,7 @@ class Learner:
         """
         for prefix, network in (("network.", self.network), ("average.", self.average)):
             own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            _check_fit(network, own)
-            network.load_state_dict(own)
+            put_weights(network, own, "the saved state")
         entries: dict[int, dict[str, Any]] = {}
         for key, tensor in tensors.items():
             if key.startswith("optimizer."):
@@ -192,6 +191,7 @@ class _Report:
     def __init__(self) -> None:
         self._sums = np.zeros(len(Measures._fields))
         self._bins = np.zeros((_CALIBRATION_BINS, 3))  # positions, Σ v, Σ z
+        self._squares = np.zeros(3)  # Σ v², Σ z², Σ (z − v)²
         self.norms: list[float] = []
 
     def add(self, measures: Measures, v: NDArray[np.float32], z: NDArray[np.float32]) -> None:
@@ -199,9 +199,10 @@ class _Report:
         places = np.clip(((v + 1) / 2 * _CALIBRATION_BINS).astype(int), 0, _CALIBRATION_BINS - 1)
         for column, numbers in enumerate((np.ones_like(v), v, z)):
             self._bins[:, column] += np.bincount(places, numbers, _CALIBRATION_BINS)
+        self._squares += [float(np.square(numbers).sum()) for numbers in (v, z, z - v)]
 
     def averages(self) -> dict[str, float]:
-        sums = Measures(*self._sums.tolist())
+        sums = Measures._make(self._sums.tolist())
         if not sums.positions:
             return {"steps": 0.0}
         n = sums.positions
@@ -218,7 +219,16 @@ class _Report:
             "value_mean": sums.value_sum / n,
             "value_calibration_error": float(gaps),
             "gradient_norm": float(np.mean(self.norms)),
+            **self._value_spread(),
         }
+
+    def _value_spread(self) -> dict[str, float]:
+        """The spread of v, and the share of the variance of z that v explains, if z has any."""
+        n, v, z = self._bins.sum(0).tolist()
+        v2, z2, error = (self._squares / n).tolist()
+        found = {"value_spread": math.sqrt(max(0.0, v2 - (v / n) ** 2))}
+        variance = z2 - (z / n) ** 2
+        return found | ({"value_explained": 1 - error / variance} if variance > 1e-6 else {})
 
 
 def _make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
@@ -232,10 +242,3 @@ def _make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.O
     return torch.optim.AdamW(
         network.parameters(), config.learning_rate, weight_decay=config.weight_decay
     )
-
-
-def _check_fit(network: nn.Module, tensors: dict[str, Tensor]) -> None:
-    own = network.state_dict()
-    for name in own.keys() | tensors.keys():
-        if name not in own or name not in tensors or own[name].shape != tensors[name].shape:
-            raise ValueError(f"the saved weights are of another network: {name} differs")

@@ -1,6 +1,7 @@
 """A run: generations of self-play and learning, each committed to the folder when it is whole."""
 
 import dataclasses
+import logging
 import os
 import time
 from collections.abc import Callable
@@ -11,18 +12,19 @@ import torch
 
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import make_network
-from tesuji.networks.evaluators import NetworkEvaluator, choose_engine, make_evaluator
+from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
+from tesuji.networks.weights import save_weights
 from tesuji.search.config import SearchConfig
 from tesuji.selfplay.positions import targets_of
 from tesuji.selfplay.records import GameRecord
 from tesuji.selfplay.shards import Shard, list_shards, read_shard
 from tesuji.training.config import RunConfig
-from tesuji.training.folder import RunError, RunFolder, write_tensors
+from tesuji.training.folder import RunError, RunFolder
 from tesuji.training.generating import Generator
 from tesuji.training.learner import Learner
 from tesuji.training.metrics import MetricsLog, describe_games
 from tesuji.training.replay import Replay, window_size
-from tesuji.training.saved import load_into, playing_search
+from tesuji.training.saved import playing_search
 
 Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
 """Measures the strength of an evaluator; what it returns goes into the metrics."""
@@ -30,6 +32,7 @@ Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
 Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig], bool]
 """Whether new weights (the first) may replace those that play (the second)."""
 
+_log = logging.getLogger("tesuji")
 _STRENGTH_SIMULATIONS = 64
 
 
@@ -95,10 +98,8 @@ class Run:
         self._random = np.random.default_rng(config.run.seed)
         self._is_stopped = False
         self._restore()
-        player = make_network(game, config.network, 0)
-        load_into(player, folder.weights_file(self.counters.playing_step))
-        self._player = player
-        self._generator = Generator(folder, config, game, player, self.threads)
+        self._player = self._load_player()
+        self._generator = Generator(folder, config, game, self._player, self.threads)
         self._log = MetricsLog(folder.metrics_file, folder.events, self.counters.metrics_size)
 
     def stop(self) -> None:
@@ -180,8 +181,7 @@ class Run:
 
     def _take_weights(self) -> bool:
         """Saves the new weights, and has them play unless the gate refuses them."""
-        candidate = self.learner.average if self.config.training.average_decay else None
-        network = candidate if candidate is not None else self.learner.network
+        network = self._learned_network()
         self._save_weights(network)
         if self.config.run.gate and self._gate is not None:
             engine = self._generator.engine
@@ -195,9 +195,26 @@ class Run:
         self.counters.playing_step = self.learner.step
         return True
 
+    def _learned_network(self) -> Any:
+        """The weights as they would play."""
+        is_averaged = self.config.training.average_decay > 0
+        return self.learner.average if is_averaged else self.learner.network
+
+    def _load_player(self) -> Any:
+        """The network that plays; from the run's state where its file was lost."""
+        player, step = make_network(self.game, self.config.network, 0), self.counters.playing_step
+        try:
+            self.folder.load_weights(player, step)
+        except RunError as error:
+            if step != self.learner.step:
+                raise RunError(f"{error}; put a copy of that file back") from error
+            _log.warning("%s: written again from %s", error, self.folder.state_file)
+            self._save_weights(self._learned_network())
+            self.folder.load_weights(player, step)
+        return player
+
     def _save_weights(self, network: Any) -> None:
-        tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
-        write_tensors(self.folder.weights_file(self.learner.step), tensors, {})
+        save_weights(network, self.folder.weights_file(self.learner.step), {})
 
     def _measure_strength(self, limits: Limits) -> dict[str, float]:
         """Strength, where it is time to measure it; also when the run is about to end."""
@@ -225,13 +242,14 @@ class Run:
 
     def _save_state(self) -> None:
         tensors = self.learner.state()
+        tensors["replay.generations"] = torch.from_numpy(self.replay.generations)
         tensors["replay.uses"] = torch.from_numpy(self.replay.uses)
         tensors["replay.priorities"] = torch.from_numpy(self.replay.priorities)
         saved = dataclasses.asdict(self.counters) | {
             "random": self._random.bit_generator.state,
             "replay_total": self.replay.total,
         }
-        write_tensors(self.folder.state_file, tensors, saved)
+        self.folder.write_state(tensors, saved)
 
     def _prune_weights(self) -> None:
         keep = self.config.run.keep_weights
@@ -251,14 +269,15 @@ class Run:
             self._random.bit_generator.state = counters.pop("random")
             total = counters.pop("replay_total")
             self.counters = Counters(**counters)
+            generations, uses, priorities = (
+                tensors[f"replay.{name}"].numpy() for name in ("generations", "uses", "priorities")
+            )
             self.learner.restore(tensors)
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{self.folder.path} cannot go on: {error}") from error
         self._refill(total)
-        uses, priorities = tensors["replay.uses"], tensors["replay.priorities"]
-        if len(uses) == len(self.replay):  # not where a shard was set aside since
-            self.replay.uses[:] = uses.numpy()
-            self.replay.priorities[:] = priorities.numpy()
+        if np.array_equal(generations, self.replay.generations):  # no shard was set aside since
+            self.replay.uses[:], self.replay.priorities[:] = uses, priorities
 
     def _refill(self, total: int) -> None:
         """Reads as many of the latest games as the window has room for."""
@@ -273,14 +292,3 @@ class Run:
         self.replay.total = total - count
         for shard, records in reversed(chosen):
             self.replay.add(targets_of(self.game, records), shard.generation)
-
-
-def prepare(folder: RunFolder, config: RunConfig, game: Game, game_name: str) -> RunConfig:
-    """Makes a new run's folder and config, with the fastest engine here; returns that config."""
-    folder.make()
-    if config.run.engine == "auto":
-        network = make_network(game, config.network, 0)
-        engine = choose_engine(network, game, config.selfplay.games)
-        config = dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
-    folder.write_config(config, game, game_name)
-    return config

@@ -22,6 +22,8 @@ _GROUPS = {
         "search_agreement",
         "value_mean",
         "value_calibration_error",
+        "value_spread",
+        "value_explained",
         "gradient_norm",
         "learning_rate",
     ),
@@ -76,7 +78,7 @@ def describe_speed(timings: Sequence[Timing], games: int, seconds: float) -> dic
     """How fast the games of a generation were played."""
     total = {name: sum(getattr(timing, name) for timing in timings) for name in Timing._fields}
     seconds = max(seconds, 1e-9)
-    return {
+    found = {
         "games_per_second": games / seconds,
         "positions_per_second": total["positions"] / seconds,
         "evaluations_per_second": total["evaluations"] / seconds,
@@ -84,6 +86,9 @@ def describe_speed(timings: Sequence[Timing], games: int, seconds: float) -> dic
         "evaluator_share": total["network_seconds"] / max(total["seconds"], 1e-9),
         "evaluations_per_position": total["evaluations"] / max(1, total["positions"]),
     }
+    if total["cache_lookups"]:
+        found["cache_hit_rate"] = total["cache_hits"] / total["cache_lookups"]
+    return found
 
 
 class MetricsLog:

@@ -9,7 +9,7 @@ from tesuji.networks.architectures import make_network
 from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
 from tesuji.search.config import SearchConfig
 from tesuji.training.config import RunConfig
-from tesuji.training.folder import RunError, RunFolder, read_tensors
+from tesuji.training.folder import RunError, RunFolder
 
 
 def open_run(path: str | Path) -> "SavedRun":
@@ -39,7 +39,7 @@ class SavedRun:
         return self.folder.steps()
 
     def network(self, step: int | None = None) -> Any:
-        """The network with the weights of a step, the latest by default.
+        """The network with the weights of a step; by default those that play, or the latest.
 
         Raises:
             RunError: when there are none, or they do not fit the config.
@@ -48,14 +48,14 @@ class SavedRun:
         if not steps:
             raise RunError(f"{self.folder.path} has no weights yet")
         if step is None:
-            step = steps[-1]
+            step = self.folder.playing_step() if self.config.run.gate else steps[-1]
         elif step not in steps:
             near = min(steps, key=lambda other: abs(other - step))
             raise RunError(
                 f"{self.folder.path} has no weights of step {step}; the nearest are of {near}"
             )
         network = make_network(self.game, self.config.network, 0)
-        load_into(network, self.folder.weights_file(step))
+        self.folder.load_weights(network, step)
         return network.eval()
 
     def evaluator(self, step: int | None = None, engine: str = "auto") -> NetworkEvaluator:
@@ -85,24 +85,3 @@ def playing_search(search: SearchConfig, simulations: int) -> SearchConfig:
         noise_alpha=0.0,
         forced_playouts=0.0,
     )
-
-
-def load_into(network: Any, path: Path) -> None:
-    """Loads weights into a network.
-
-    Raises:
-        RunError: when the file is damaged or of another network.
-    """
-    tensors, _ = read_tensors(path)
-    own = network.state_dict()
-    for name in sorted(own.keys() | tensors.keys()):
-        if name not in own or name not in tensors or own[name].shape != tensors[name].shape:
-            raise RunError(
-                f"{path} does not fit the network in config.toml: {name} is "
-                f"{_shape(tensors, name)} in the file and {_shape(own, name)} in the network"
-            )
-    network.load_state_dict(tensors)
-
-
-def _shape(tensors: dict[str, Any], name: str) -> str:
-    return str(tuple(tensors[name].shape)) if name in tensors else "missing"

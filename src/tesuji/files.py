@@ -2,36 +2,36 @@
 
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A path to write to; when the block ends, it takes its place at `path` in one step.
+def write_whole(path: Path, contents: bytes | memoryview) -> None:
+    """Writes a file in one step: a crash or a power cut leaves the old one, or the new one.
 
-    Nothing is left behind where the block raises.
+    Raises:
+        OSError: when it cannot be written; what was there before is still there.
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
-        yield partial
-        with open(partial, "rb") as file:
+        with open(partial, "wb") as file:
+            file.write(contents)
+            file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    _flush_folder(path.parent)
 
 
 def remove_partial_files(folder: Path) -> None:
-    """Deletes what a killed process left half written."""
+    """Deletes what a killed process left half written; nobody may be writing there."""
     for path in folder.glob(".*.partial"):
         path.unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
+def _flush_folder(folder: Path) -> None:
+    """Makes the new name outlive a power cut too."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

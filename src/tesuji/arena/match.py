@@ -23,7 +23,7 @@ from tesuji.opponents.protocol import Opponent
 MatchProgress = Callable[[int, int], None]
 """Called with the moves' worth of games done and those to do, both in games."""
 
-_SIDE_BY_SIDE = 512  # games
+_SIDE_BY_SIDE = 128  # games: enough for a network's batch, few enough to have results early
 _A, _B = 0, 1
 
 

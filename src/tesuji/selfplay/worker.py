@@ -33,7 +33,7 @@ class Timing(NamedTuple):
     network_seconds: float
     evaluations: int
     simulations: int
-    positions: int  # moves that were searched
+    positions: int  # moves that were searched, of unfinished games too
     cache_lookups: int
     cache_hits: int
 
@@ -84,8 +84,8 @@ class Worker:
         self.games: Games = make_games(game, count)
         self._is_started = False
         self._cache_counts = (0, 0)  # lookups and hits when timing was last asked
-        self._network_seconds, self._evaluations = 0.0, 0
-        self._simulations, self._positions, self._since = 0, 0, time.perf_counter()
+        self._network_seconds, self._evaluations, self._since = 0.0, 0, time.perf_counter()
+        self._of_ended = self._told = np.zeros(2, np.int64)  # see _work_done
 
     def use_weights(self, step: int) -> None:
         """Says that the evaluator now has the weights of that step: trees and cache are emptied."""
@@ -118,18 +118,19 @@ class Worker:
         """Where the time went since this was last called."""
         now, cache = time.perf_counter(), self.cache
         lookups, hits = (cache.lookups, cache.hits) if cache is not None else (0, 0)
+        done = self._work_done()
+        simulations, positions = (done - self._told).tolist()
         timing = Timing(
             seconds=now - self._since,
             network_seconds=self._network_seconds,
             evaluations=self._evaluations,
-            simulations=self._simulations,
-            positions=self._positions,
+            simulations=simulations,
+            positions=positions,
             cache_lookups=lookups - self._cache_counts[0],
             cache_hits=hits - self._cache_counts[1],
         )
-        self._cache_counts = lookups, hits
-        self._network_seconds, self._evaluations = 0.0, 0
-        self._simulations, self._positions, self._since = 0, 0, now
+        self._cache_counts, self._told = (lookups, hits), done
+        self._network_seconds, self._evaluations, self._since = 0.0, 0, now
         return timing
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -160,6 +161,7 @@ class Worker:
         self.games.seats.view(np.uint8)[:] = state["seats"]
         self.games.moves.view(np.uint8)[:] = state["moves"]
         self.games.policies[:] = state["policies"]
+        self._told = self._work_done()  # what was done before is not this worker's
         if self._is_started:
             start_searches(self._tag, *self._arrays())
 
@@ -173,10 +175,13 @@ class Worker:
         """The records of the games that ended, in whose rows new ones begin."""
         step = int(self._plan["step"][0])
         records = [take_record(self.games, int(row), step) for row in rows]
-        self._simulations += int(self.games.seats["simulations"][rows].sum())
-        self._positions += int(self.games.seats["searches"][rows].sum())
+        self._of_ended = self._of_ended + _work_of(self.games.seats[rows])
         self._start(rows)
         return records
+
+    def _work_done(self) -> NDArray[np.int64]:
+        """[2] simulations and searched moves of all games so far, those in progress included."""
+        return self._of_ended + _work_of(self.games.seats)
 
     def _timed_evaluator(self, planes: NDArray[np.float32]) -> tuple[Any, Any]:
         start = time.perf_counter()
@@ -184,3 +189,7 @@ class Worker:
         self._network_seconds += time.perf_counter() - start
         self._evaluations += len(planes)
         return answers
+
+
+def _work_of(seats: NDArray[Any]) -> NDArray[np.int64]:
+    return np.array([seats["simulations"].sum(), seats["searches"].sum()], np.int64)

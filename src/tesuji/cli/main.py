@@ -10,6 +10,7 @@ from tesuji import __version__
 from tesuji.cli import (
     bench,
     check,
+    doctor,
     evaluate,
     export,
     games,
@@ -21,7 +22,7 @@ from tesuji.cli import (
     sweep,
     train,
 )
-from tesuji.cli.errors import BAD_INPUT, INTERRUPTED, BadInput
+from tesuji.cli.errors import BAD_INPUT, INTERRUPTED, BadInput, missing_package
 
 app = typer.Typer(
     name="tesuji",
@@ -36,6 +37,7 @@ app.command("check")(check.check)
 app.command("search")(search.search)
 app.command("play")(play.play)
 app.command("train")(train.train)
+app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)
 app.command("positions")(positions.positions)
 app.command("match")(match.match)
@@ -60,6 +62,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader went away, as with `tesuji games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except ModuleNotFoundError as error:
+        if sentence := missing_package(error):
+            return _refuse(sentence)
+        raise
     except (OSError, UnicodeEncodeError) as error:
         return _refuse(f"the output cannot be written: {error}")
 

@@ -197,7 +197,7 @@ def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch):
         importlib.util, "find_spec", lambda name: None if name == "onnxruntime" else find(name)
     )
     assert "onnx" not in available_engines(network)
-    with pytest.raises(ValueError, match=r"not installed: pip install tesuji\[onnx\]"):
+    with pytest.raises(ValueError, match=r"not installed: pip install 'tesuji\[onnx\]'"):
         make_evaluator(network, CONNECT_FOUR, "onnx")
 
 

@@ -41,5 +41,5 @@ def test_a_wrong_file_is_deleted_and_reported(tmp_path, monkeypatch):
 def test_an_export_without_onnx_runtime_says_what_to_install(tmp_path, monkeypatch):
     game = make_game("tic-tac-toe")
     monkeypatch.setattr(exporting.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ExportError, match=r"pip install tesuji\[onnx\]"):
+    with pytest.raises(ExportError, match=r"pip install 'tesuji\[onnx\]'"):
         export_onnx(drawn_network(game, GAMES["tic-tac-toe"]), game, tmp_path / "network.onnx")

@@ -88,10 +88,10 @@ def parse_agent(spec: str, game: Game) -> Opponent:
 
 def game_of_agents(specs: Sequence[str]) -> Game | None:
     """The game of the first run among the agents; None where there is no run."""
-    from tesuji.training.saved import open_run
-
     for spec in specs:
         if spec.strip().startswith("run:"):
+            from tesuji.training.saved import open_run
+
             game: Game = open_run(_parse_run(spec.strip()).folder).game
             return game
     return None

@@ -155,5 +155,7 @@ def _import_matplotlib() -> Any:
     try:
         import matplotlib.figure
     except ImportError as error:
-        raise ValueError("plots need the package matplotlib: pip install tesuji[plots]") from error
+        raise ValueError(
+            "plots need the package matplotlib: pip install 'tesuji[plots]'"
+        ) from error
     return matplotlib

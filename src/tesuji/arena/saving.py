@@ -73,6 +73,6 @@ def _import_pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise ValueError(
-            "Parquet needs the package pyarrow: pip install pyarrow, or name a .jsonl file"
+            "Parquet needs the package pyarrow: pip install 'tesuji[learn]', or name a .jsonl file"
         ) from error
     return pyarrow

@@ -7,6 +7,15 @@ from contextlib import contextmanager
 BAD_INPUT = 2
 INTERRUPTED = 130  # what a shell gives for Ctrl-C
 
+_EXTRAS = {
+    "torch": "learn",
+    "safetensors": "learn",
+    "pyarrow": "learn",
+    "matplotlib": "plots",
+    "onnx": "onnx",
+    "onnxruntime": "onnx",
+}
+
 
 class BadInput(Exception):
     """What was asked for cannot be done; the message says why and what to do instead."""
@@ -36,6 +45,8 @@ def _sentence(error: Exception, game_name: str) -> str:
 
     if isinstance(error, RuleError | RuleFault):
         return str(error)
+    if sentence := missing_package(error):
+        return sentence
     is_own_game = ":" in game_name
     if _is_from_compiler(error):
         return f"the rules of {game_name} do not compile; {_advice(game_name)}" * is_own_game
@@ -43,6 +54,13 @@ def _sentence(error: Exception, game_name: str) -> str:
         return str(error)
     kind = type(error).__name__
     return f"{game_name} raises {kind}: {error}; {_advice(game_name)}" * is_own_game
+
+
+def missing_package(error: Exception) -> str:
+    """What to install, where a package of an extra is missing; nothing for other errors."""
+    package = str(getattr(error, "name", "")).partition(".")[0]
+    extra = _EXTRAS.get(package) if isinstance(error, ModuleNotFoundError) else None
+    return f"this needs the package {package}: pip install 'tesuji[{extra}]'" if extra else ""
 
 
 def _is_from_compiler(error: Exception) -> bool:

@@ -138,7 +138,7 @@ def _obstacle(engine: str, network: nn.Module) -> str:
     if engine == "torch-int8" and not _has_instructions(_INT8_INSTRUCTIONS):
         return "needs a processor with VNNI instructions: choose auto"
     if engine == "onnx" and not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
-        return "is not installed: pip install tesuji[onnx]"
+        return "is not installed: pip install 'tesuji[onnx]'"
     return ""
 
 

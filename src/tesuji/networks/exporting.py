@@ -36,7 +36,7 @@ def export_onnx(network: nn.Module, game: Game, path: Path | str) -> None:
         OSError: when the file cannot be written.
     """
     if not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
-        raise ExportError("an export needs ONNX Runtime to check it: pip install tesuji[onnx]")
+        raise ExportError("an export needs ONNX Runtime to check it: pip install 'tesuji[onnx]'")
     path, network = Path(path), copy.deepcopy(network).eval()
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:

@@ -54,7 +54,6 @@ def train(
     Watch the curves: [bold]tensorboard --logdir runs[/]
     """
     from tesuji.cli.training_view import TrainingView, show_summary
-    from tesuji.training.folder import RunFolder
     from tesuji.training.loop import Limits
 
     with refusing(what):
@@ -66,9 +65,7 @@ def train(
             minutes = DEFAULT_MINUTES
         limits = Limits((minutes or 0.0) * 60.0, generations or 0)
         if not folder.exists():
-            _new_config(
-                folder, what, changes
-            )  # refuses what makes no sense before a folder is made
+            _new_config(folder, what, changes)  # refuses nonsense before a folder is made
         folder.make()
         with folder.locked(), _saving(folder):
             is_new = not folder.exists()
@@ -85,7 +82,7 @@ def train(
                     )
                 with _interruptible(learning, view) as signals:
                     learning.go(limits, view)
-            show_summary(RunFolder(folder.path), view)
+            show_summary(folder, view)
             if signals:
                 raise typer.Exit(128 + signals[0])
 

@@ -1,0 +1,81 @@
+"""Runs `tesuji` in forked processes, so that importing and loading machine code is paid for once.
+
+A line of input is a JSON list: a file for what is printed, and arguments; the answer is the number
+of the process that has begun. After an empty line the answer is its exit code, once it has ended;
+until then the number stays its own.
+"""
+
+import json
+import os
+import sys
+import traceback
+
+
+def serve():
+    warm_up()
+    print("ready", flush=True)
+    while line := sys.stdin.readline():
+        child = os.fork()
+        if child == 0:
+            run(*json.loads(line))
+        print(child, flush=True)
+        sys.stdin.readline()
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def warm_up():
+    """Imports what a run imports, and plays a round; starts no thread, which a fork would lose."""
+    import numpy as np
+    import torch
+    import torch._dynamo  # which the first optimiser imports, in seconds
+    import torch.utils.tensorboard
+
+    import tesuji.arena.assessing
+    import tesuji.arena.gate
+    import tesuji.cli.main
+    import tesuji.cli.training_view
+    import tesuji.training.loop
+    from tesuji import make_game
+    from tesuji.search.cache import EvaluationCache
+    from tesuji.selfplay.config import SelfPlayConfig
+    from tesuji.selfplay.positions import observe_all, targets_of
+    from tesuji.selfplay.worker import Worker
+    from tesuji.training.config import default_config
+
+    torch.set_num_threads(1)
+    game = make_game("tic-tac-toe")
+
+    def evaluator(planes):
+        return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
+
+    search, cache = default_config(game).search, EvaluationCache(game, 1 << 20)
+    worker = Worker(game, evaluator, search, SelfPlayConfig(games=2), 0, cache=cache)
+    worker.use_weights(0)
+    records = []
+    while not records:
+        records = worker.play_round()
+    worker.restore(worker.state())
+    observe_all(game, targets_of(game, records).states)
+
+
+def run(output, *arguments):
+    """Never returns."""
+    from tesuji.cli.main import main
+
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for descriptor in (1, 2):
+        os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
+    code = 1
+    try:
+        code = main(arguments)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,4 +1,4 @@
-# make run: play against the search.  make test: everything that must hold.  make help: the rest.
+# make run: learn Connect Four.  make test: everything that must hold.  make help: the rest.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,11 +6,17 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DESCRIPTION := pyproject.toml constraints.txt
 GAME ?= connect-four
+MINUTES ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: run test check lint format types tests bench clean help
+.PHONY: run play test check lint format types tests bench clean help
 
-run: $(VENV)/installed  ## install what is needed, and play Connect Four (or GAME=…) in the terminal
+# A run that has its minutes already is refused by train; its strength is shown all the same.
+run: $(VENV)/installed  ## install what is needed, learn Connect Four for 20 minutes (MINUTES=…), show its strength
+	@$(BIN)/tesuji train connect-four --minutes $(MINUTES) || test -e runs/connect-four/state.safetensors
+	@$(BIN)/tesuji evaluate runs/connect-four --simulations 100
+
+play: $(VENV)/installed  ## play Connect Four (or GAME=…) against the search in the terminal
 	@$(BIN)/tesuji play "$(GAME)"
 
 test: lint types tests  ## install what is needed; lint, types and all tests
@@ -42,7 +48,7 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: $(DESCRIPTION) | $(VENV)/bin/python
 	@echo "Installing Tesuji …"
-	@$(PIP) --editable .
+	@$(PIP) --editable '.[learn,plots]'
 	@touch $@
 
 $(VENV)/installed-dev: $(DESCRIPTION) | $(VENV)/bin/python

@@ -31,11 +31,6 @@ def warm_up():
     import torch._dynamo  # which the first optimiser imports, in seconds
     import torch.utils.tensorboard
 
-    import tesuji.arena.assessing
-    import tesuji.arena.gate
-    import tesuji.cli.main
-    import tesuji.cli.training_view
-    import tesuji.training.loop
     from tesuji import make_game
     from tesuji.search.cache import EvaluationCache
     from tesuji.selfplay.config import SelfPlayConfig

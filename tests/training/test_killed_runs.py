@@ -1,4 +1,4 @@
-"""kill -9 at any moment: no finished game is lost, nothing is damaged, and one thread repeats itself.
+"""kill -9 at any moment: no finished game is lost, nothing damaged, and one thread repeats itself.
 
 Real processes run the real command; what differs from a shell is that they are forked from one that
 has imported everything already.

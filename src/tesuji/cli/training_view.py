@@ -1,5 +1,6 @@
 """A training run in the terminal: what it does now, how fast, and how strong it has become."""
 
+import shlex
 import time
 from collections import deque
 from types import TracebackType
@@ -185,7 +186,8 @@ def show_summary(folder: RunFolder, view: TrainingView) -> None:
         found.append(f"{metrics['accuracy']:.1%} of solved positions right without search")
     console.print(f"Saved in [bold]{folder.path}[/]: {', '.join(found)}.")
     console.print(f"  go on          tesuji train {folder.path} --minutes …")
-    console.print(f"  play it        tesuji play --opponent run:{folder.path}:200")
+    game = shlex.quote(folder.read_config()[1]["game"])
+    console.print(f"  play it        tesuji play {game} --opponent run:{folder.path}:200")
     console.print(f"  its strength   tesuji evaluate {folder.path} --simulations 100")
     console.print(f"  how it learned tesuji doctor {folder.path}")
 

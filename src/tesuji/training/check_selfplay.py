@@ -13,7 +13,7 @@ ONE_SIDED = 0.9
 """Mean result of the first player: z then tells only who moves."""
 
 LEAST_ENTROPY = 0.05
-"""Of the policy, in ln(actions): with ten actions, a twentieth is 97 % on one move."""
+"""Of the policy, in ln(actions): with ten actions, over 98 % on one move."""
 
 SHORT_GAME = 1.5
 """Searched moves a game: the first search already sees the end."""
@@ -28,7 +28,7 @@ MOST_FALSE_RESIGNATIONS = 0.05
 """AlphaGo Zero's bound: of the games that would have been resigned, those not lost."""
 
 LEAST_NETWORK_SHARE = 0.6
-"""Of self-play's time in the network; 0.85 and more is usual with a residual network."""
+"""Of self-play's time in the network; with a residual network 0.85 is the aim."""
 
 USUAL_HITS = 0.5
 """Share of evaluations from the cache at which a network is idle because it is not needed."""
@@ -37,7 +37,7 @@ LEAST_SELFPLAY_SHARE = 0.4
 """Of a generation's time. New games are what a run learns from; steps repeat old ones."""
 
 LEAST_HITS = 0.02
-"""Share of evaluations found in the cache: a lookup costs about a hundredth of an evaluation."""
+"""Share of evaluations found in the cache: so few are not worth the memory."""
 
 LEAST_PASSED = 0.1
 """Share of generations that the gate lets pass."""

@@ -2,11 +2,15 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tesuji.cli.errors import refusing
+
 if TYPE_CHECKING:
+    from tesuji.cli.bench_selfplay import Report as SelfPlayReport
     from tesuji.cli.measuring import Report
 
 app = typer.Typer(
@@ -44,6 +48,78 @@ def search(
         sys.stdout.write("\n")
     else:
         _print_table(report)
+
+
+@app.command()
+def selfplay(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed windows of each row.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Length of a window.")] = 6.0,
+    games: Annotated[int, typer.Option(min=1, help="Games side by side in each thread.")] = 256,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads of ours, processes of a peer; a core each.")
+    ] = 2,
+    peers_python: Annotated[
+        Path, typer.Option(help="The Python that has the peers installed.")
+    ] = Path(sys.executable),
+) -> None:
+    """Self-play on Connect Four, 4×64 network, 64 simulations, beside mctx + pgx and OpenSpiel.
+
+    All take turns. The peers play in processes of their own and may live in another environment:
+    pip install jax mctx pgx open_spiel flax optax chex orbax-checkpoint
+
+    Example: tesuji bench selfplay --peers-python ../peers/bin/python --json > selfplay.json
+    """
+    from rich.console import Console
+
+    from tesuji.cli.bench_selfplay import Plan, measure_selfplay
+
+    plan = Plan(repeats, seconds, games, threads, peers_python)
+    with refusing():
+        report = measure_selfplay(plan, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    else:
+        _print_selfplay(report)
+
+
+def _print_selfplay(report: "SelfPlayReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="tesuji bench selfplay", title_justify="left", box=box.SIMPLE_HEAD)
+    for column in ("moves/s", "engine"):
+        table.add_column(column, no_wrap=True)
+    for column in ("best", "median", "evals", "busy", "ratio"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(row.name, row.engine, *_selfplay_cells(row))
+    console = Console()
+    console.print(table)
+    for row in report.rows:
+        if row.missing:
+            console.print(f"{row.name}: {row.missing}", highlight=False)
+    console.print(
+        "Best and median of the windows; evaluations a move; how long the network is busy; and the "
+        "best beside the better peer's best.",
+        style="dim",
+    )
+    load = " to ".join(f"{load:.1f}" for load in report.load)
+    console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; load {load}")
+
+
+def _selfplay_cells(row: Any) -> list[str]:
+    if row.missing:
+        return ["missing"]
+    return [
+        f"{row.positions_per_second:.1f}",
+        f"{row.median_positions_per_second:.1f}",
+        f"{row.evaluations_per_position:.1f}",
+        "" if row.is_peer else f"{row.network_share:.0%}",
+        "" if row.ratio is None else f"[bold]{row.ratio:.1f} ×[/]",
+    ]
 
 
 def _print_table(report: "Report") -> None:

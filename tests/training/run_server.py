@@ -1,14 +1,26 @@
 """Runs `tesuji` in forked processes, so that importing and loading machine code is paid for once.
 
-A line of input is a JSON list: a file for what is printed, and arguments; the answer is the number
-of the process that has begun. After an empty line the answer is its exit code, once it has ended;
-until then the number stays its own.
+A line of input is a JSON list: a file for what is printed, the most bytes that a file may have, and
+arguments; the answer is the number of the process that has begun. After an empty line the answer is
+its exit code, once it has ended; until then the number stays its own.
 """
 
+import importlib
 import json
 import os
+import resource
 import sys
 import traceback
+
+MODULES = (
+    "torch._dynamo",  # which the first optimiser imports, in seconds
+    "torch.utils.tensorboard",
+    "tesuji.arena.assessing",
+    "tesuji.arena.gate",
+    "tesuji.cli.main",
+    "tesuji.cli.training_view",
+    "tesuji.training.loop",
+)
 
 
 def serve():
@@ -26,10 +38,10 @@ def serve():
 
 def warm_up():
     """Imports what a run imports, and plays a round; starts no thread, which a fork would lose."""
+    for module in MODULES:
+        importlib.import_module(module)
     import numpy as np
     import torch
-    import torch._dynamo  # which the first optimiser imports, in seconds
-    import torch.utils.tensorboard
 
     from tesuji import make_game
     from tesuji.search.cache import EvaluationCache
@@ -54,7 +66,7 @@ def warm_up():
     observe_all(game, targets_of(game, records).states)
 
 
-def run(output, *arguments):
+def run(output, most_bytes, *arguments):
     """Never returns."""
     from tesuji.cli.main import main
 
@@ -63,6 +75,7 @@ def run(output, *arguments):
         os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
     code = 1
     try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
         code = main(arguments)
     except BaseException:
         traceback.print_exc()

@@ -17,9 +17,8 @@ from tesuji.networks.weights import load_weights
 from tesuji.training.folder import RunFolder
 
 SETTINGS = {
-    "network.kind": "mlp",
-    "network.layers": 1,
-    "network.width": 16,
+    "network.blocks": 1,
+    "network.channels": 8,
     "search.visits": 8,
     "selfplay.games": 16,
     "training.generation_positions": 150,
@@ -125,9 +124,10 @@ class RunServer:
         assert self._process.stdout.readline() == "ready\n"
         self._child = 0
 
-    def start(self, arguments):
+    def start(self, arguments, most_bytes=-1):
+        """Begins to run; no file may grow beyond `most_bytes`."""
         self.output.write_text("")
-        self._child = self._ask(json.dumps([str(self.output), *arguments]))
+        self._child = self._ask(json.dumps([str(self.output), most_bytes, *arguments]))
 
     def kill(self, number=signal.SIGKILL):
         os.kill(self._child, number)
@@ -141,9 +141,9 @@ class RunServer:
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
-    def run(self, arguments):
+    def run(self, arguments, most_bytes=-1):
         """Runs to the end; the exit code."""
-        self.start(arguments)
+        self.start(arguments, most_bytes)
         return self.wait()
 
     def close(self):

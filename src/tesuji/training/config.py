@@ -24,9 +24,9 @@ class TrainingConfig:
     """c of the replay window: until there are so many positions all are kept."""
     window_exponent: float = 0.75
     """α: the window then grows as c · (1 + β · ((N / c)^α − 1) / α) (KataGo: 0.75)."""
-    window_share: float = 0.4
+    window_share: float = 0.8
     """β of the window (KataGo: 0.4)."""
-    reuse: float = 2.0
+    reuse: float = 3.0
     """How often each new position is used on average."""
     max_uses: int = 12
     """A position used so often is not used again."""
@@ -44,7 +44,7 @@ class TrainingConfig:
     """Weight of (z − v)² beside −Σ π log p."""
 
     # How.
-    batch_size: int = 1024
+    batch_size: int = 256
     """Positions a step."""
     optimizer: Literal["adamw", "sgd"] = "adamw"
     """sgd has momentum."""
@@ -76,7 +76,14 @@ class TrainingConfig:
         for name in ("reuse", "learning_rate", "clip_norm", "window_exponent"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be more than 0")
-        for name in ("value_mix", "final_rate", "average_decay", "momentum", "window_share"):
+        for name in (
+            "value_mix",
+            "final_rate",
+            "average_decay",
+            "momentum",
+            "window_share",
+            "window_exponent",  # with more, the window would grow faster than the data
+        ):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
         for name in ("weight_decay", "priority", "priority_correction", "value_weight"):
@@ -116,7 +123,7 @@ class RunOptions:
 
 def selfplay_search() -> SearchConfig:
     """How self-play searches unless told otherwise."""
-    return SearchConfig(simulations=0, visits=32, noise_weight=0.25)
+    return SearchConfig(simulations=16, selection="gumbel")
 
 
 @dataclass(frozen=True)
@@ -157,7 +164,7 @@ def change(config: RunConfig, settings: list[str]) -> RunConfig:
             )
         value = parse_option(type(sections[section]), option, text.strip())
         changed.setdefault(section, {})[option] = value
-    _make_room_for_budget(changed.get("search", {}))
+    _follow_selection(changed.get("search", {}))
     return dataclasses.replace(
         config,
         **{
@@ -167,13 +174,14 @@ def change(config: RunConfig, settings: list[str]) -> RunConfig:
     )
 
 
-def _make_room_for_budget(search: dict[str, Any]) -> None:
-    """A budget in simulations replaces the default one in visits; Gumbel has only the former."""
-    if search.get("selection") == "gumbel":
-        search.setdefault("simulations", 32)
-        search.setdefault("noise_weight", 0.0)
-    if "simulations" in search:
-        search.setdefault("visits", 0)
+def _follow_selection(search: dict[str, Any]) -> None:
+    """Another formula than Gumbel's needs more simulations, and noise; where that was not set."""
+    if search.get("selection", "gumbel") != "gumbel":
+        search.setdefault("noise_weight", 0.25)
+        if "simulations" not in search and "visits" not in search:
+            search["visits"] = 32
+    if search.get("visits"):
+        search.setdefault("simulations", 0)
 
 
 def measure_engine(config: RunConfig, game: Game) -> RunConfig:

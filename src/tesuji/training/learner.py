@@ -151,10 +151,15 @@ class Learner:
             own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
             put_weights(network, own, "the saved state")
         entries: dict[int, dict[str, Any]] = {}
+        parameters = list(self.network.parameters())
         for key, tensor in tensors.items():
             if key.startswith("optimizer."):
                 _, index, name = key.split(".", 2)
-                entries.setdefault(int(index), {})[name] = tensor.clone()
+                parameter = parameters[int(index)]
+                entry = entries.setdefault(int(index), {})
+                is_alike = tensor.shape == parameter.shape
+                # In the parameter's memory format: the fused step goes through both as they lie.
+                entry[name] = torch.empty_like(parameter).copy_(tensor) if is_alike else tensor
         state = self._optimizer.state_dict()
         state["state"] = entries
         self._optimizer.load_state_dict(state)
@@ -240,5 +245,5 @@ def _make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.O
             weight_decay=config.weight_decay,
         )
     return torch.optim.AdamW(
-        network.parameters(), config.learning_rate, weight_decay=config.weight_decay
+        network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
     )

@@ -121,14 +121,21 @@ class Plan:
         return batch._replace(weights=self._weights(rows)) if config.priority > 0 else batch
 
     def _uniformly(self) -> NDArray[np.int64]:
-        while len(self._rows) < self._size:
-            usable = np.flatnonzero(self._replay.uses < self._replay.config.max_uses)
-            fresh = usable[~np.isin(usable, self._rows)] if len(self._rows) else usable
-            if len(fresh) == 0:
-                break
-            self._rows = np.concatenate([self._rows, self._generator.permutation(fresh)])
-        rows, self._rows = self._rows[: self._size], self._rows[self._size :]
+        size = self._size
+        if len(self._rows) < size:
+            size = min(size, self._begin_pass())
+        rows, self._rows = self._rows[:size], self._rows[size:]
         return rows
+
+    def _begin_pass(self) -> int:
+        """Adds a pass to the rows that wait; returns how many come before the first repeat."""
+        uses = self._replay.uses.copy()
+        uses[self._rows] += 1  # those that wait for their turn
+        order = self._generator.permutation(np.flatnonzero(uses < self._replay.config.max_uses))
+        is_waiting = np.isin(order, self._rows)
+        distinct = len(self._rows) + int((~is_waiting).sum())
+        self._rows = np.concatenate([self._rows, order[~is_waiting], order[is_waiting]])
+        return distinct
 
     def _by_priority(self) -> NDArray[np.int64]:
         replay = self._replay

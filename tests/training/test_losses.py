@@ -1,0 +1,67 @@
+"""(z − v)² − Σ π log p, by hand and by differentiating the formula."""
+
+import math
+
+import pytest
+import torch
+
+from tesuji.networks.architectures import Output
+from tesuji.training.losses import compute_losses, measure, outcome_chances
+
+LOGITS = torch.tensor([[math.log(0.5), math.log(0.3), math.log(0.2)], [0.0, 0.0, 0.0]])
+POLICIES = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])
+
+
+def test_losses_are_those_computed_by_hand():
+    output = Output(LOGITS, torch.tensor([0.5, -0.25]), None)
+    losses = compute_losses(output, POLICIES, torch.tensor([[1.0, -1.0], [0.5, -0.5]]))
+    assert losses.policy.tolist() == pytest.approx([-math.log(0.5), math.log(3)])
+    assert losses.value.tolist() == pytest.approx([0.25, 0.5625])
+
+
+def test_each_players_value_counts_alike():
+    values = torch.tensor([[0.5, 0.0, -0.5]])
+    output = Output(LOGITS[:1], values, None)
+    losses = compute_losses(output, POLICIES[:1], torch.tensor([[1.0, -0.5, -0.5]]))
+    assert losses.value.tolist() == pytest.approx([(0.25 + 0.25 + 0.0) / 3])
+
+
+def test_win_draw_loss_is_a_cross_entropy():
+    z = torch.tensor([1.0, 0.0, -1.0, 0.5, -0.25])
+    chances = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.5, 0.5, 0], [0, 0.75, 0.25]]
+    torch.testing.assert_close(outcome_chances(z), torch.tensor(chances, dtype=torch.float32))
+    logits = torch.log(torch.tensor([[0.7, 0.2, 0.1]]))
+    output = Output(LOGITS[:1], torch.tensor([0.6]), logits)
+    losses = compute_losses(output, POLICIES[:1], torch.tensor([[0.5, -0.5]]))
+    assert losses.value.tolist() == pytest.approx([-0.5 * math.log(0.7) - 0.5 * math.log(0.2)])
+
+
+def test_gradients_are_those_of_the_formula():
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(6, 4, generator=generator, dtype=torch.float32, requires_grad=True)
+    raw = torch.randn(6, generator=generator, requires_grad=True)
+    policies = torch.rand(6, 4, generator=generator)
+    policies /= policies.sum(1, keepdim=True)
+    z = torch.rand(6, 2, generator=generator) * 2 - 1
+    losses = compute_losses(Output(logits, torch.tanh(raw), None), policies, z)
+    found = torch.autograd.grad((losses.policy + losses.value).sum(), [logits, raw])
+    direct = (z[:, 0] - torch.tanh(raw)) ** 2 - (
+        policies * torch.log(torch.softmax(logits, 1))
+    ).sum(1)
+    expected = torch.autograd.grad(direct.sum(), [logits, raw])
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+    by_hand = torch.softmax(logits, 1) - policies
+    torch.testing.assert_close(found[0], by_hand)
+
+
+def test_measures_are_sums_over_the_batch():
+    output = Output(LOGITS, torch.tensor([0.5, -0.25]), None)
+    losses = compute_losses(output, POLICIES, torch.tensor([[1.0, -1.0], [0.5, -0.5]]))
+    found = measure(output, POLICIES, losses)
+    entropy = -sum(p * math.log(p) for p in (0.5, 0.3, 0.2)) + math.log(3)
+    assert found.policy_entropy == pytest.approx(entropy)
+    target = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
+    assert found.target_entropy == pytest.approx(target)
+    assert found.agreement == 1  # of the first; equal logits name action 0, the search action 1
+    assert found.value_sum == pytest.approx(0.25) and found.positions == 2

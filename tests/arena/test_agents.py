@@ -119,3 +119,17 @@ def test_the_network_alone_has_no_search_options(untrained_run):
 
 def test_child_seeds_differ():
     assert len({child_seed(a, b) for a in range(30) for b in range(30)}) == 900
+
+
+def test_a_run_may_average_over_the_symmetries_of_the_board(untrained_run):
+    game = TIC_TAC_TOE
+    plain = parse_agent(f"run:{untrained_run}:8", game)
+    averaged = parse_agent(f"run:{untrained_run}:8,symmetries,c_puct=2", game)
+    assert averaged.config.c_puct == 2.0
+    state = game.new_state()
+    game.apply(state, 0)
+    planes = game.observation(state)[None]
+    turned = np.ascontiguousarray(game.symmetries()[0].planes(planes[0]))[None]
+    _, values = averaged.evaluator(np.concatenate([planes, turned]))
+    assert values[0] == values[1]  # exactly: both ways round are averaged
+    assert plain.evaluator(planes)[0].shape == averaged.evaluator(planes)[0].shape

@@ -22,8 +22,9 @@ from tesuji.search.evaluators import Evaluator, evaluate
 FORMS = (
     "random, uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, or "
     "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), with search options after a comma, "
-    "as in uct:1000,c_uct=1"
+    "as in uct:1000,c_uct=1, and for a run also symmetries, to average over the board's symmetries"
 )
+SYMMETRIES = "symmetries"
 _RAW_BATCH = 1024  # positions that a network sees at once
 
 
@@ -168,12 +169,17 @@ def _make_run(spec: str, argument: str, game: Game) -> Opponent:
     run = open_run(named.folder)
     if run.game != game:
         raise ValueError(f"{named.folder} is a run of {run.game.name}, not of {game.name}")
-    evaluator = run.evaluator(named.step)
+    evaluator, options = run.evaluator(named.step), named.options
+    if SYMMETRIES in options.split(","):
+        from tesuji.networks.averaging import AveragingEvaluator
+
+        evaluator = AveragingEvaluator(evaluator, game)
+        options = ",".join(part for part in options.split(",") if part != SYMMETRIES)
     if named.simulations == 0:
-        if named.options:
+        if options:
             raise ValueError(f"{spec!r} searches nothing, so it has no search options")
         return NetworkAgent(spec, game, evaluator)
-    config = _with_options(spec, run.search_config(named.simulations), named.options)
+    config = _with_options(spec, run.search_config(named.simulations), options)
     return _checked(SearchAgent(spec, game, evaluator, config))
 
 

@@ -86,7 +86,7 @@ class TrainingView:
         if "accuracy" in metrics:
             self._accuracies.append(metrics["accuracy"])
         if not self.console.is_terminal:
-            self.console.print(self._line(metrics))
+            self.console.print(self._line(metrics), soft_wrap=True)
 
     def _line(self, metrics: dict[str, Any]) -> str:
         words = [

@@ -20,7 +20,7 @@ class NetworkConfig:
     for an observation of planes, rows and columns, else mlp."""
     blocks: int = 4
     """Residual blocks of two convolutions each (AlphaGo Zero: 19 or 39, with 256 channels)."""
-    channels: int = 64
+    channels: int = 48
     """Channels of every convolution of the body."""
     pooling: bool = False
     """Global pooling in the last block and every second before it (KataGo): what the whole board

@@ -7,7 +7,7 @@ from tesuji.games.contract import Game
 from tesuji.search.config import SearchConfig, has_chance
 from tesuji.settings import check_types
 
-_MOST_OPENING_PLIES = 24  # what was best for Connect Four: docs/measurements.md
+_MOST_OPENING_PLIES = 32  # what was best for Connect Four: docs/measurements.md
 
 
 @dataclass(frozen=True)
@@ -20,18 +20,19 @@ class SelfPlayConfig:
     """τ of the moves played: drawn by visits^(1/τ). 0: the best move (Gumbel draws by itself)."""
     temperature_turns: int = 0
     """τ counts for so many turns of a game, then the best move is played. 0: all of them."""
-    reuse_tree: bool = True
-    """Keep what is below the move played for the next search of that game."""
+    reuse_tree: bool = False
+    """Keep what is below the move played for the next search of that game; with a budget of
+    search.visits what is kept counts."""
     full_share: float = 1.0
     """Playout-cap randomisation: the share of moves searched in full and with noise (KataGo:
     0.25). Only those are targets."""
     cheap_simulations: int = 8
     """Simulations of the other moves."""
-    opening_share: float = 0.7
+    opening_share: float = 0.9
     """Share of games that begin with random moves, which are never targets."""
     opening_plies: int = -1
-    """Most random moves at a game's beginning, drawn evenly from 0. −1: half the longest game, 24
-    at most; none for one player."""
+    """Most random moves at a game's beginning, drawn evenly from 0. −1: three quarters of the
+    longest game, 32 at most; none for one player."""
     end_proven: bool = True
     """End a game once the search has proven its result."""
     resign_below: float = 0.0
@@ -68,7 +69,7 @@ def resolve_selfplay(config: SelfPlayConfig, game: Game) -> SelfPlayConfig:
         raise ValueError("resign_below works for two players without chance")
     plies = config.opening_plies
     if plies < 0:
-        plies = 0 if game.num_players == 1 else min(_MOST_OPENING_PLIES, game.max_turns // 2)
+        plies = 0 if game.num_players == 1 else min(_MOST_OPENING_PLIES, game.max_turns * 3 // 4)
     return dataclasses.replace(config, opening_plies=plies)
 
 

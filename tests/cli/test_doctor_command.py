@@ -12,6 +12,7 @@ TINY = (
     "network.kind=mlp",
     "network.layers=1",
     "network.width=16",
+    "search.selection=puct",
     "search.visits=9",
     "selfplay.games=16",
     "training.generation_positions=200",
@@ -81,7 +82,9 @@ def line(generation, **numbers):
 
 def test_findings_are_shown_worst_first_with_what_to_set(tesuji, tmp_path):
     lines = [line(g, draw_rate=1.0, cache_hit_rate=0.0, loss=2.0) for g in range(1, 9)]
-    code, out, err = tesuji("doctor", write_run(tmp_path / "run", lines, "search.visits=3"))
+    code, out, err = tesuji(
+        "doctor", write_run(tmp_path / "run", lines, "search.selection=puct", "search.visits=3")
+    )
     assert (code, err) == (0, "")
     places = [out.index(word) for word in ("problem  all draws", "warning  search starved")]
     places.append(out.index("note  cache useless"))

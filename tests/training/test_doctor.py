@@ -16,8 +16,26 @@ GENERATIONS = 24
 GAME = make_game("connect-four")
 
 
+SETTINGS = (  # those that findings depend on, whatever the defaults are
+    "search.selection=puct",
+    "search.visits=32",
+    "search.noise_weight=0.25",
+    "selfplay.temperature=1",
+    "selfplay.opening_share=0.7",
+    "selfplay.full_share=1",
+    "training.reuse=2",
+    "training.max_uses=12",
+    "training.batch_size=1024",
+    "training.learning_rate=0.002",
+    "training.schedule=cosine",
+    "training.final_rate=0.02",
+    "training.value_weight=1",
+    "run.cache_bytes=1000000",
+)
+
+
 def configured(*settings, game=GAME):
-    return resolve_run(change(default_config(game), list(settings)), game)
+    return resolve_run(change(default_config(game), [*SETTINGS, *settings]), game)
 
 
 def healthy(generations=GENERATIONS):
@@ -148,8 +166,11 @@ def test_settings_without_any_chance_are_a_problem():
 
 
 def test_gumbel_needs_neither_noise_nor_many_simulations():
-    config = configured("search.selection=gumbel", "search.simulations=4", "selfplay.temperature=0")
+    settings = ["search.selection=gumbel", "search.simulations=4", "selfplay.temperature=0"]
+    config = resolve_run(change(default_config(GAME), settings), GAME)
     assert kinds(healthy(), config) == []
+    (finding,) = diagnose(planted(policy_entropy=0.01), config, GAME)
+    assert "noise" not in finding.advice and "search.simulations" in finding.advice
 
 
 def test_advice_can_be_given_to_train():

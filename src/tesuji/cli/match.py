@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tesuji.arena.match import MatchResult
 
 AGENTS = (
-    "random, uct:1000, puct:400, alphabeta:6, perfect, or run:FOLDER[@STEP]:SIMULATIONS; "
+    "random, uct:1000, puct:400, alphabeta:6, perfect, or run:FOLDER\\[@STEP]:SIMULATIONS; "
     "search options may follow, as in uct:1000,c_uct=1"
 )
 

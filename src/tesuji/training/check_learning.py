@@ -20,15 +20,14 @@ LEAST_KL_LEFT = 0.95
 LEAST_AGREEMENT_GAINED = 0.02
 """A generation has thousands of positions: a share of them is known to about 0.01."""
 
-OLD_SHARE = 0.4
-"""Mean age in generations of the run so far. Everything kept gives 0.5; the default window comes
-down to 0.17 once ten times window_start were played."""
+OLD_SHARE = 0.45
+"""Mean age of the data, in the run's generations so far. Everything kept gives 0.5."""
 
 OLD_GENERATIONS = 15
 """A window so young holds weights that are close to those of today."""
 
 MOST_REUSE = 8.0
-"""Uses of a position, on average. Four times the default, which leaves room for trying."""
+"""Uses of a position, on average; a few are usual, and this leaves room for trying."""
 
 USED_UP = 0.8
 """Of max_uses. What has reached it is left out, so learning gets less and older data."""
@@ -198,8 +197,8 @@ def _compare(history: History, numbers: list[float], what: str) -> Iterator[Find
             "warning",
             f"The {what} went from {before:{form}} to {late:{form}} over the last third of the "
             "run.",
-            "Give more search.visits, a larger network (network.blocks, network.channels), or more "
-            "random openings (selfplay.opening_share).",
+            f"Give more {history.budget}, a larger network (network.blocks, network.channels), or "
+            "more random openings (selfplay.opening_share).",
         )
 
 

@@ -91,27 +91,28 @@ def _policy_collapsed(history: History) -> Iterator[Finding]:
         return
     target = history.recent("target_entropy")
     searched = f" and the search's {target:.3f}" if target is not None else ""
+    search, selfplay = history.config.search, history.config.selfplay
+    noise = f"search.noise_weight=0.25 or more (it is {search.noise_weight:g}), "
     yield Finding(
         "policy collapsed",
         "warning",
         f"The network's policy has an entropy of {entropy:.3f}{searched}; a uniform one has "
         f"{math.log(actions):.2f}.",
-        f"Set search.noise_weight=0.25 or more (it is {history.config.search.noise_weight:g}), "
-        f"more selfplay.opening_share (it is {history.config.selfplay.opening_share:g}) and more "
-        "search.visits.",
+        f"Set {noise if search.selection != 'gumbel' else ''}more selfplay.opening_share (it is "
+        f"{selfplay.opening_share:g}) and more {history.budget}.",
     )
 
 
 def _search_starved(history: History) -> Iterator[Finding]:
     search, actions = history.config.search, history.game.num_actions
-    budget = search.visits or search.simulations
+    budget = search.visits or search.simulations  # of a full search
     if search.selection != "gumbel" and budget < actions:
         yield Finding(
             "search starved",
             "warning",
             f"A search has {budget} simulations for up to {actions} moves: what it finds is little "
             "more than the network's own opinion.",
-            f"Set search.visits={2 * actions}, or search.selection=gumbel, which learns from few.",
+            f"Set {history.budget}={2 * actions}, or search.selection=gumbel, which needs few.",
         )
 
 
@@ -119,7 +120,7 @@ def _results(history: History) -> Iterator[Finding]:
     if history.game.num_players < 2:
         return
     advice = (
-        "Set selfplay.opening_share=0.7 and more selfplay.opening_plies (they are "
+        "Set more selfplay.opening_share and selfplay.opening_plies (they are "
         f"{history.config.selfplay.opening_share:g} and {history.config.selfplay.opening_plies}), "
         "so that games begin in positions that are not even."
     )
@@ -203,7 +204,7 @@ def _time(history: History) -> Iterator[Finding]:
             "warning",
             f"Self-play has {selfplay:.0%} of the time, learning the rest.",
             f"Set training.reuse={config.training.reuse / 2:g} (it is "
-            f"{config.training.reuse:g}), or more search.visits for better games.",
+            f"{config.training.reuse:g}), or more {history.budget} for better games.",
         )
 
 

@@ -55,6 +55,11 @@ class History:
         """Whether it is too soon to say that something was not learned."""
         return self.generations < LEAST_GENERATIONS or self.steps < LEAST_STEPS
 
+    @property
+    def budget(self) -> str:
+        """The option that limits a search."""
+        return "search.visits" if self.config.search.visits else "search.simulations"
+
     def values(self, name: str) -> list[float]:
         """The finite numbers of that name, in order; generations without one are left out."""
         numbers = [line.get(name) for line in self.lines]

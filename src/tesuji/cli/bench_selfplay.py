@@ -31,12 +31,12 @@ from tesuji.networks.evaluators import choose_engine
 from tesuji.networks.positions import random_positions
 from tesuji.search.config import SearchConfig
 from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.training.config import default_config
 
 _SIMULATIONS = 64
 _NETWORK = NetworkConfig(blocks=4, channels=64)
 _LOGIT_SPREAD, _VALUE_SPREAD = 1.0, 0.5  # standard deviations over positions of random play
 _NOISE = 0.25  # at the root, as mctx's and OpenSpiel's defaults have it
+_CACHE_BYTES = 64 << 20  # a thread
 _MCTX_WAYS = (("gumbel", 16), ("muzero", 64))  # the batches that were fastest for it
 _MCTX_INSTALL = "jax mctx pgx"
 _OPEN_SPIEL_INSTALL = "open_spiel jax flax optax chex orbax-checkpoint"
@@ -208,17 +208,23 @@ def _peer_ways(weights: Path) -> list[PeerWay]:
 
 
 def _own_ways(plan: Plan, game: Game, network: Network) -> list[OwnWay]:
-    """Plain: what the peers do. Usual: a tree kept from move to move, proofs, and the cache."""
+    """Plain does what the peers do; the others have proofs and the cache.
+
+    With kept trees, 64 visits count those that a move's search left to the next one.
+    """
     plain = SearchConfig(simulations=_SIMULATIONS, noise_weight=_NOISE)
-    usual = dataclasses.replace(default_config(game).search, visits=_SIMULATIONS)
-    usual_games = SelfPlayConfig(games=plan.games, opening_share=0.0)
-    plain_games = dataclasses.replace(usual_games, reuse_tree=False, end_proven=False)
-    cache_bytes = default_config(game).run.cache_bytes
-    best = choose_engine(network, game, plan.games)
+    kept = dataclasses.replace(plain, simulations=0, visits=_SIMULATIONS, proven_values=True)
+    gumbel = SearchConfig(simulations=_SIMULATIONS, selection="gumbel", proven_values=True)
+    games = SelfPlayConfig(games=plan.games, opening_share=0.0, reuse_tree=False)
+    whole_games = dataclasses.replace(games, end_proven=False)
+    kept_games = dataclasses.replace(games, reuse_tree=True)
     ways = []
-    for engine in dict.fromkeys(("torch", best)):
-        ways.append(OwnWay("tesuji, plain", engine, plain, plain_games))
-        ways.append(OwnWay("tesuji, usual", engine, usual, usual_games, cache_bytes))
+    for engine in dict.fromkeys(("torch", choose_engine(network, game, plan.games))):
+        ways += [
+            OwnWay("tesuji, plain", engine, plain, whole_games),
+            OwnWay("tesuji, gumbel", engine, gumbel, games, _CACHE_BYTES),
+            OwnWay("tesuji, kept trees", engine, kept, kept_games, _CACHE_BYTES),
+        ]
     return ways
 
 

@@ -22,7 +22,7 @@ from tesuji.selfplay.worker import Worker
 
 _SERVE = Path(__file__).parent / "peers" / "serve.py"
 _STAGGERING_GAMES = 4  # finished for each game side by side before anything is measured
-_WARM_MOVES = 3  # then played in each with the network, where trees are kept
+_WARM_MOVES = 3  # then played in each with the network, where trees or answers are kept
 _PATIENCE = 10.0  # seconds that a peer has to end by itself
 
 
@@ -81,7 +81,7 @@ class OwnPlayer:
         self._threads = ThreadPoolExecutor(len(cores), initializer=lambda: _pin(next(remaining)))
         self._workers = [_make_worker(way, game, network, number) for number in range(len(cores))]
         self._play_all(lambda worker: _stagger(worker, game))
-        if way.selfplay.reuse_tree:
+        if way.selfplay.reuse_tree or way.cache_bytes:
             self._play_all(_warm_up)
 
     def measure(self, seconds: float) -> Sample:

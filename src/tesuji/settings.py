@@ -24,7 +24,7 @@ def check_types(config: Any) -> None:
     Raises:
         ValueError: says which option, what it is, and what it must be.
     """
-    for option, kind in option_kinds(type(config)).items():
+    for option, kind in option_kinds(config.__class__).items():
         value = getattr(config, option)
         if typing.get_origin(kind) is Literal:
             if value not in typing.get_args(kind):

@@ -1,14 +1,15 @@
 """Runs `tesuji` in forked processes, so that importing and loading machine code is paid for once.
 
-A line of input is a JSON list: a file for what is printed, the most bytes that a file may have, and
-arguments; the answer is the number of the process that has begun. After an empty line the answer is
-its exit code, once it has ended; until then the number stays its own.
+A line of input is a JSON list: a file for what is printed, what is to go wrong, and arguments; the
+answer is the number of the process that has begun. After an empty line the answer is its exit code,
+once it has ended; until then the number stays its own.
 """
 
 import importlib
 import json
 import os
 import resource
+import signal
 import sys
 import traceback
 
@@ -66,7 +67,7 @@ def warm_up():
     observe_all(game, targets_of(game, records).states)
 
 
-def run(output, most_bytes, *arguments):
+def run(output, trouble, *arguments):
     """Never returns."""
     from tesuji.cli.main import main
 
@@ -75,7 +76,10 @@ def run(output, most_bytes, *arguments):
         os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
     code = 1
     try:
+        most_bytes = trouble.get("most_bytes", resource.RLIM_INFINITY)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
+        if "last_file" in trouble:
+            die_after(trouble["last_file"])
         code = main(arguments)
     except BaseException:
         traceback.print_exc()
@@ -83,6 +87,20 @@ def run(output, most_bytes, *arguments):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def die_after(count):
+    """Kills this process right after that many files have got their names."""
+    replace, done = os.replace, 0
+
+    def counted(*paths):
+        nonlocal done
+        replace(*paths)
+        done += 1
+        if done == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.replace = counted
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def drawn_batch(count=24, seed=0, game=GAME):
 
 
 def make_learner(config=PLAIN, threads=1, seed=1, game=GAME, **network):
-    network = make_network(game, NetworkConfig(**({"blocks": 1, "channels": 8} | network)), seed)
+    network = make_network(game, NetworkConfig(**(network or {"blocks": 1, "channels": 8})), seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in network.parameters():
@@ -165,8 +165,8 @@ def test_two_threads_take_the_same_step(count):
     ("game", "network"),
     [
         (GAME, {}),
-        (GAME, {"values": "wdl", "pooling": True}),
-        (GAME, {"kind": "mlp", "blocks": 4, "channels": 64}),
+        (GAME, {"blocks": 1, "channels": 8, "values": "wdl", "pooling": True}),
+        (GAME, {"kind": "mlp"}),
         (make_game("trio"), {}),
     ],
     ids=["board", "wdl", "mlp", "three players"],
@@ -225,6 +225,6 @@ def test_a_restored_learner_goes_on_to_the_last_bit(optimizer):
 
 
 def test_the_state_of_another_network_is_refused():
-    state = make_learner(channels=16).state()
+    state = make_learner(blocks=1, channels=16).state()
     with pytest.raises(ValueError, match=r"the saved state is of another network: body\.0"):
         make_learner().restore(state)

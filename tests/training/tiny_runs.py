@@ -19,6 +19,7 @@ from tesuji.training.folder import RunFolder
 SETTINGS = {
     "network.blocks": 1,
     "network.channels": 8,
+    "search.selection": "puct",
     "search.visits": 8,
     "selfplay.games": 16,
     "training.generation_positions": 150,
@@ -124,10 +125,14 @@ class RunServer:
         assert self._process.stdout.readline() == "ready\n"
         self._child = 0
 
-    def start(self, arguments, most_bytes=-1):
-        """Begins to run; no file may grow beyond `most_bytes`."""
+    def start(self, arguments, **trouble):
+        """Begins to run.
+
+        Trouble may be most_bytes, that no file may have more of, or last_file: with so many files
+        written the process kills itself.
+        """
         self.output.write_text("")
-        self._child = self._ask(json.dumps([str(self.output), most_bytes, *arguments]))
+        self._child = self._ask(json.dumps([str(self.output), trouble, *arguments]))
 
     def kill(self, number=signal.SIGKILL):
         os.kill(self._child, number)
@@ -141,9 +146,9 @@ class RunServer:
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
-    def run(self, arguments, most_bytes=-1):
+    def run(self, arguments, **trouble):
         """Runs to the end; the exit code."""
-        self.start(arguments, most_bytes)
+        self.start(arguments, **trouble)
         return self.wait()
 
     def close(self):

@@ -142,6 +142,8 @@ class RunFolder:
             tables = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
             about = tables.pop("about")
             sections = {name: kind(**tables.pop(name)) for name, kind in _SECTIONS.items()}
+            for name in tables:
+                raise ValueError(f"has a section {name!r} that there is not")
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise RunError(f"{self.config_file} cannot be read: {error}") from error
         except KeyError as error:

@@ -1,0 +1,97 @@
+"""The gate: weights that it refuses are kept on disk and do not play, now or after a restart."""
+
+import numpy as np
+import pytest
+from tiny_runs import SETTINGS
+
+from tesuji import make_game
+from tesuji.selfplay.shards import list_shards, read_shard
+from tesuji.training.config import change, default_config, resolve_run
+from tesuji.training.folder import RunFolder
+from tesuji.training.loop import Limits, Run
+from tesuji.training.saved import open_run
+
+GAME = make_game("tic-tac-toe")
+
+
+class Silence:
+    def on_selfplay(self, *_):
+        pass
+
+    def on_learning(self, *_):
+        pass
+
+    def on_generation(self, *_):
+        pass
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.make()
+    settings = [f"{name}={value}" for name, value in SETTINGS.items()]
+    config = change(default_config(GAME), [*settings, "run.gate=true", "run.threads=1"])
+    folder.write_config(resolve_run(config, GAME), GAME, "tic-tac-toe")
+    return folder
+
+
+def go_on(folder, generations, answers):
+    """Runs so many generations in all; the gate answers in turn."""
+    asked, (config, _) = [], folder.read_config()
+
+    def gate(new, old, search):
+        asked.append((new(PLANES)[0], old(PLANES)[0], search))
+        return answers.pop(0)
+
+    run = Run(folder, config, GAME, gate=gate)
+    run.go(Limits(generations=generations), Silence())
+    return run, asked
+
+
+PLANES = np.stack([GAME.observation(GAME.new_state())])
+
+
+def playing(run):
+    return run._generator.evaluators[0](PLANES)[0]
+
+
+def test_refused_weights_do_not_play(folder):
+    run, asked = go_on(folder, 3, [True, False, False])
+    first, second, third = folder.steps()[1:]
+    assert run.counters.playing_step == first
+    np.testing.assert_array_equal(playing(run), asked[0][0])  # what was new then
+    for _, old, search in asked[1:]:
+        np.testing.assert_array_equal(old, asked[0][0])
+        assert search.noise_weight == 0
+    assert not np.array_equal(asked[1][0], asked[2][0])
+    assert folder.steps() == [0, first, second, third]
+    steps = [
+        {record.last_step for record in read_shard(GAME, shard)}
+        for shard in list_shards(folder.games)
+    ]
+    assert steps == [{0}, {first}, {first}]
+
+
+def test_a_restart_plays_with_the_same_weights(folder):
+    _, asked = go_on(folder, 2, [True, False])
+    run, again = go_on(folder, 3, [False])
+    assert run.counters.playing_step == folder.steps()[1]
+    np.testing.assert_array_equal(again[0][1], asked[0][0])
+    np.testing.assert_array_equal(playing(run), asked[0][0])
+    saved = open_run(folder.path)
+    np.testing.assert_array_equal(saved.evaluator(engine="torch")(PLANES)[0], asked[0][0])
+    latest = saved.evaluator(saved.steps[-1], "torch")(PLANES)[0]
+    np.testing.assert_array_equal(latest, again[0][0])
+
+
+def test_the_weights_that_play_are_not_pruned(folder, tmp_path):
+    text = folder.config_file.read_text().replace("keep_weights = 0", "keep_weights = 1")
+    folder.config_file.write_text(text)
+    run, _ = go_on(folder, 4, [True, False, False, False])
+    assert folder.steps() == [run.counters.playing_step, run.learner.step]
+
+
+def test_accepted_weights_play(folder):
+    run, asked = go_on(folder, 2, [True, True])
+    assert run.counters.playing_step == folder.steps()[-1]
+    np.testing.assert_array_equal(playing(run), asked[1][0])

@@ -8,7 +8,12 @@ import pytest
 
 import tesuji as package
 
-COMMANDS = (["games"], ["check"], ["search"], ["play"], ["bench"], ["bench", "search"])
+COMMANDS = (
+    *([name] for name in ("games", "check", "search", "play", "train", "doctor", "export")),
+    *([name] for name in ("positions", "match", "rate", "evaluate", "sweep")),
+    ["bench"],
+    ["bench", "search"],
+)
 
 
 def test_version_is_the_packages(tesuji):
@@ -18,7 +23,7 @@ def test_version_is_the_packages(tesuji):
 def test_help_names_every_command(tesuji):
     code, out, _ = tesuji("--help")
     assert code == 0
-    for command in ("games", "check", "search", "play", "bench"):
+    for command, *_ in COMMANDS:
         assert f" {command} " in out
 
 

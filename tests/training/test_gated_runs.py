@@ -39,7 +39,11 @@ def go_on(folder, generations, answers):
     """Runs so many generations in all; the gate answers in turn."""
     asked, (config, _) = [], folder.read_config()
 
-    def gate(new, old, search):
+    seeds = set()
+
+    def gate(new, old, search, seed):
+        assert seed not in seeds, "the gate would play the same openings again"
+        seeds.add(seed)
         asked.append((new(PLANES)[0], old(PLANES)[0], search))
         return answers.pop(0)
 

@@ -158,7 +158,7 @@ def _make_run(folder: "RunFolder", config: "RunConfig", game: Any) -> "Run":
         config,
         game,
         assess=assessor.assess,
-        gate=lambda new, old, search: gate(new, old, search).passed,
+        gate=lambda new, old, search, seed: gate(new, old, search, seed).passed,
     )
 
 

@@ -29,8 +29,8 @@ from tesuji.training.saved import playing_search
 Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
 """Measures the strength of an evaluator; what it returns goes into the metrics."""
 
-Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig], bool]
-"""Whether new weights (the first) may replace those that play (the second)."""
+Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig, int], bool]
+"""Whether new weights (the first) may replace those that play (the second); the last is a seed."""
 
 _log = logging.getLogger("tesuji")
 _STRENGTH_SIMULATIONS = 64
@@ -188,7 +188,7 @@ class Run:
             new = make_evaluator(network, self.game, engine)
             old = make_evaluator(self._player, self.game, engine)
             search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
-            if not self._gate(new, old, search):
+            if not self._gate(new, old, search, self.learner.step):
                 return False
         self._player.load_state_dict(network.state_dict())
         self._generator.use_weights(self._player)

@@ -252,9 +252,11 @@ def test_a_hopeful_turn_in_between_resets_the_count():
             return logits, np.where((stones == 2) | (stones == 3), -values, values)
 
     config = changed(resign_below=0.5, resign_turns=3, resign_checked=0.0)
-    worker = make_worker(TIC_TAC_TOE, search_of(1), config, evaluator=Changing())
-    records = play_games(worker, 16)
-    assert all(record.ending == "rules" or len(record.moves) == 9 for record in records)
+    search = search_of(2, noise_weight=0.9)
+    records = play_games(make_worker(TIC_TAC_TOE, search, config, evaluator=Changing()), 64)
+    assert {record.ending for record in records} == {"rules"}
+    long = [record.values[[0, 2, 4, 6], 0] < -0.5 for record in records if len(record.moves) > 7]
+    assert [True, False, True, True] in np.array(long).tolist()  # three low turns, not in a row
 
 
 # ---- many games ----------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ _NETWORK = NetworkConfig(blocks=4, channels=64)
 _LOGIT_SPREAD, _VALUE_SPREAD = 1.0, 0.5  # standard deviations over positions of random play
 _NOISE = 0.25  # at the root, as mctx's and OpenSpiel's defaults have it
 _CACHE_BYTES = 64 << 20  # a thread
+_CHOICES = 5  # of the best engine; the most frequent one counts, for a busy moment can mislead one
 _MCTX_WAYS = (("gumbel", 16), ("muzero", 64))  # the batches that were fastest for it
 _MCTX_INSTALL = "jax mctx pgx"
 _OPEN_SPIEL_INSTALL = "open_spiel jax flax optax chex orbax-checkpoint"
@@ -219,7 +220,8 @@ def _own_ways(plan: Plan, game: Game, network: Network) -> list[OwnWay]:
     whole_games = dataclasses.replace(games, end_proven=False)
     kept_games = dataclasses.replace(games, reuse_tree=True)
     ways = []
-    for engine in dict.fromkeys(("torch", choose_engine(network, game, plan.games))):
+    chosen = [choose_engine(network, game, plan.games) for _ in range(_CHOICES)]
+    for engine in dict.fromkeys(("torch", statistics.mode(chosen))):
         ways += [
             OwnWay("tesuji, plain", engine, plain, whole_games),
             OwnWay("tesuji, gumbel", engine, gumbel, games, _CACHE_BYTES),

@@ -73,3 +73,12 @@ def test_one_agent_agrees_with_the_fit_of_both():
     ratings = fit_ratings(("a", "b"), [Pairing(1, 0, 30, 20, 10)])
     elo, error = rate_against([0.0], [Pairing(-1, 0, 30, 20, 10)])
     assert (elo, error) == pytest.approx((ratings.elo[1], ratings.errors[1]))
+
+
+@pytest.mark.parametrize("elo", [0.0, 1500.0, 4000.0])
+@pytest.mark.parametrize("results", [(24, 0, 0), (0, 0, 24), (12, 0, 12), (0, 24, 0), (1, 0, 0)])
+def test_a_rating_among_high_anchors_is_a_number_with_an_error(elo, results):
+    pairings = [Pairing(-1, 1, *results), Pairing(-1, 0, *results)]
+    rating, error = rate_against([elo, elo + 800.0], pairings)
+    assert elo - 1500 < rating < elo + 2300
+    assert 0 < error < 3000

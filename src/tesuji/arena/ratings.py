@@ -93,10 +93,11 @@ def rate_against(anchors: Sequence[float], pairings: Sequence[Pairing]) -> tuple
     """
     features = np.tile([[1.0, 0.0], [0.5, 1.0], [0.0, 0.0]], (len(pairings), 1, 1))
     theta = np.array([anchors[pairing.second] for pairing in pairings]) / ELO
-    offsets = theta[:, None] * [0.0, 0.5, 1.0]
+    centre = float(theta.mean())  # Newton begins there: far away the likelihood is flat
+    offsets = (theta - centre)[:, None] * [0.0, 0.5, 1.0]
     parameters, hessian = _maximise(features, _results(pairings), offsets)
     variance = float(np.linalg.inv(-hessian)[0, 0])
-    return float(parameters[0]) * ELO, NORMAL_95 * math.sqrt(variance) * ELO
+    return (centre + float(parameters[0])) * ELO, NORMAL_95 * math.sqrt(variance) * ELO
 
 
 def _results(pairings: Sequence[Pairing]) -> NDArray[np.float64]:
@@ -164,5 +165,5 @@ def _likelihood(
     means = np.einsum("pk,pkn->pn", shares, features)
     value = float((results * np.log(np.maximum(shares, 1e-300))).sum())
     gradient = np.einsum("pk,pkn->n", results, features) - games @ means
-    squares = np.einsum("p,pk,pkn,pkm->nm", games, shares, features, features)
-    return value, gradient, np.einsum("p,pn,pm->nm", games, means, means) - squares
+    spread = features - means[:, None, :]  # as a sum of squares it cannot lose its sign
+    return value, gradient, -np.einsum("p,pk,pkn,pkm->nm", games, shares, spread, spread)

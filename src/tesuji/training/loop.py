@@ -143,7 +143,7 @@ class Run:
         metrics = self._learn(generation, played.records, limits, listener)
         seconds = time.monotonic() - start
         metrics |= played.metrics | {"selfplay_share": selfplay_seconds / max(seconds, 1e-9)}
-        metrics |= self._measure_strength(limits)
+        metrics |= self._measure_strength(self._seconds_left(limits) < seconds, limits)
         self._commit(generation, metrics)
         listener.on_generation(metrics, self.progress(limits))
         return True
@@ -216,12 +216,12 @@ class Run:
     def _save_weights(self, network: Any) -> None:
         save_weights(network, self.folder.weights_file(self.learner.step), {})
 
-    def _measure_strength(self, limits: Limits) -> dict[str, float]:
-        """Strength, where it is time to measure it; also when the run is about to end."""
+    def _measure_strength(self, is_late: bool, limits: Limits) -> dict[str, float]:
+        """Strength, where it is time to measure it, or too late for another generation."""
         pause, clock = self.config.run.assess_seconds, self.clock()
         if self._assess is None or not pause:
             return {}
-        is_last = self.progress(limits) >= 1.0 or self._is_stopped
+        is_last = is_late or self._is_stopped or self.counters.generation + 1 == limits.generations
         if self.counters.assessed_at and clock - self.counters.assessed_at < pause and not is_last:
             return {}
         search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -171,3 +172,18 @@ def test_unusable_cache_folder_gives_one_warning_and_the_result(tmp_path: Path) 
     assert found["total"] == TOTAL
     assert errors.count("RuntimeWarning") == 1
     assert "Point NUMBA_CACHE_DIR at a folder you can write to" in errors
+
+
+def test_every_file_with_compiled_code_enters_a_digest():
+    from tesuji.games.contract import _framework_files
+
+    package = ROOT / "src" / "tesuji"
+    marked = [
+        path
+        for path in package.rglob("*.py")
+        if re.search(r"^@(kernel_function|Kernel|rule_function)$", path.read_text(), re.MULTILINE)
+    ]
+    # The opponents' kernels have a digest of their own in their tag.
+    others = [path for path in marked if path.parent.name != "opponents"]
+    assert len(others) > 15
+    assert set(others) <= set(_framework_files())

@@ -1,11 +1,13 @@
 """Games of matches as files: JSON lines, or Parquet where the name ends so."""
 
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tesuji.arena.match import GameRecord, MatchResult
+from tesuji.files import write_whole
 from tesuji.games.contract import CHANCE
 
 
@@ -16,11 +18,12 @@ def save_games(results: Sequence[MatchResult], path: Path) -> None:
         ValueError: when the file cannot be written, or Parquet is asked for and not installed.
     """
     rows = [_as_row(result, record) for result in results for record in result.records]
+    if path.suffix == ".parquet":
+        contents = _as_parquet(rows)
+    else:
+        contents = "".join(json.dumps(row) + "\n" for row in rows).encode()
     try:
-        if path.suffix == ".parquet":
-            _write_parquet(rows, path)
-        else:
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_whole(path, contents)
     except OSError as error:
         raise ValueError(f"the games cannot be saved to {path}: {error.strerror}") from error
 
@@ -62,9 +65,11 @@ def _move_names(result: MatchResult, record: GameRecord) -> tuple[list[str], lis
     return names[: len(record.opening)], names[len(record.opening) :]
 
 
-def _write_parquet(rows: list[dict[str, Any]], path: Path) -> None:
+def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
     pyarrow = _import_pyarrow()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    return file.getvalue()
 
 
 def _import_pyarrow() -> Any:

@@ -1,10 +1,10 @@
 """Which network a game gets: every option, and what `auto` stands for."""
 
 import dataclasses
-import typing
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tesuji import settings
 from tesuji.games.contract import Game
 
 Kind = Literal["auto", "mlp", "residual"]
@@ -36,7 +36,7 @@ class NetworkConfig:
 
     def __post_init__(self) -> None:
         """Refuses values that make no sense, and options that another one would ignore."""
-        _check_types(self)
+        settings.check_types(self)
         for option, most in _AT_MOST.items():
             value = getattr(self, option)
             if not 1 <= value <= most:
@@ -89,18 +89,6 @@ def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
 
 def _values_for(players: int) -> Literal["mover", "players"]:
     return "mover" if players <= 2 else "players"
-
-
-def _check_types(config: NetworkConfig) -> None:
-    for option, kind in typing.get_type_hints(NetworkConfig).items():
-        value = getattr(config, option)
-        if typing.get_origin(kind) is Literal:
-            if value not in typing.get_args(kind):
-                allowed = ", ".join(typing.get_args(kind))
-                raise ValueError(f"{option} is {value!r}; choose one of: {allowed}")
-        elif type(value) is not kind:
-            word = {int: "a whole number", bool: "true or false"}[kind]
-            raise ValueError(f"{option} is {value!r}; it must be {word}")
 
 
 def _default(option: str) -> Any:

@@ -4,7 +4,6 @@ import copy
 import importlib
 import importlib.util
 import io
-import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tesuji.files import write_whole
 from tesuji.games.contract import Game
 
 TOLERANCE = 1e-4
@@ -37,23 +37,19 @@ def export_onnx(network: nn.Module, game: Game, path: Path | str) -> None:
     """
     if not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
         raise ExportError("an export needs ONNX Runtime to check it: pip install 'tesuji[onnx]'")
-    path, network = Path(path), copy.deepcopy(network).eval()
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
-    try:
-        unfinished.write_bytes(onnx_bytes(network, game))
-        check_onnx(network, game, unfinished)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    network = copy.deepcopy(network).eval()
+    model = onnx_bytes(network, game)
+    check_onnx(network, game, model)
+    write_whole(Path(path), model)
 
 
-def check_onnx(network: nn.Module, game: Game, path: Path) -> None:
-    """Refuses a file whose answers are not the network's, on batches of several sizes.
+def check_onnx(network: nn.Module, game: Game, model: bytes) -> None:
+    """Refuses a file's contents whose answers are not the network's, on batches of several sizes.
 
     Raises:
         ExportError: says how far apart they are.
     """
-    session = open_session(path.read_bytes(), threads=1)
+    session = open_session(model, threads=1)
     generator = np.random.default_rng(0)
     for batch_size in (1, 2, 33):
         planes = generator.random((batch_size, *game.observation_shape), np.float32)
@@ -66,7 +62,7 @@ def check_onnx(network: nn.Module, game: Game, path: Path) -> None:
             if answer.shape != expected.shape or not difference <= TOLERANCE:
                 raise ExportError(
                     f"the ONNX file gives other {name} than PyTorch, by {difference:.2g} where "
-                    f"{TOLERANCE:g} is allowed: it was deleted"
+                    f"{TOLERANCE:g} is allowed: it was not written"
                 )
 
 

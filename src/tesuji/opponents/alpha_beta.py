@@ -19,6 +19,7 @@ from tesuji.opponents import game_tree, transpositions
 from tesuji.opponents.game_tree import CURSOR, FRAME, TIE, TreeWork, search_tree
 from tesuji.opponents.protocol import require_choices
 from tesuji.opponents.transpositions import make_table, word_masks, word_view
+from tesuji.search.config import has_chance
 from tesuji.search.runner import RuleFault
 
 TABLE_BYTES = 1 << 24
@@ -150,8 +151,7 @@ class AlphaBeta:
 
 def _make_work(game: Game, depth: int, table_bytes: int) -> TreeWork:
     states = np.zeros(depth + 1, game.dtype)
-    has_chance = type(game).chance_outcomes is not Game.chance_outcomes
-    width = max(game.num_actions, game.max_chance_outcomes if has_chance else 0)
+    width = max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 0)
     return TreeWork(
         states=states,
         words=word_view(states),

@@ -19,6 +19,7 @@ from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.opponents.connect_four_kernels import ILLEGAL
 from tesuji.opponents.connect_four_solver import ConnectFourSolver, Progress
 from tesuji.opponents.protocol import require_choices
+from tesuji.search.config import has_chance
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
 _MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest
@@ -56,9 +57,8 @@ def has_perfect(game: Game) -> bool:
     """Whether perfect play is known: decided by the kind and the size of the game alone."""
     if isinstance(game, ConnectFour) and game.in_a_row == 4:
         return game.rows * game.cols <= _MOST_CELLS
-    has_chance = type(game).chance_outcomes is not Game.chance_outcomes
     choice_bits = game.max_turns * math.log2(max(2, game.num_actions))
-    return game.num_players == 2 and not has_chance and choice_bits <= _MOST_CHOICE_BITS
+    return game.num_players == 2 and not has_chance(game) and choice_bits <= _MOST_CHOICE_BITS
 
 
 def move_outcomes(

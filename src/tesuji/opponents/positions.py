@@ -6,8 +6,6 @@ with perfect play, or `-` where it is not legal. Pascal Pons' files of Connect F
 `MOVES SCORE` with columns 1–7 as digits, are read as well; their outcomes are then computed.
 """
 
-import contextlib
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tesuji.files import write_whole
 from tesuji.games.connect_four import ConnectFour
 from tesuji.games.contract import CHANCE, Game, IllegalMove
 from tesuji.opponents.connect_four_kernels import ILLEGAL
@@ -77,14 +76,7 @@ def write_positions(
     for actions, row in zip(moves, outcomes, strict=True):
         names = " ".join(game.action_name(action) for action in actions)
         lines.append(f"{names},{''.join(_LETTERS[int(outcome)] for outcome in row)}")
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        partial.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+    write_whole(Path(path), ("\n".join(lines) + "\n").encode())
 
 
 def _read_ours(game: Game, path: Path, numbered: list[tuple[int, str]]) -> PositionSet:

@@ -1,5 +1,6 @@
 """`tesuji positions`: makes a set of positions to measure players by."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,17 +12,31 @@ if TYPE_CHECKING:
     from tesuji.opponents.position_making import PositionCollection, PositionMaker
 
 _MIB = 1 << 20
+_COUNT = 6000
+_EARLY = 24
 
 
 def positions(
     game: Annotated[str, typer.Argument(metavar="GAME", help="A bundled game, or FILE.py:Class.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the set, as CSV.")],
-    count: Annotated[int, typer.Option(min=1, help="How many positions.")] = 6000,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="How many positions.", show_default=str(_COUNT))
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same set.")] = 0,
     early: Annotated[
-        int,
-        typer.Option(min=0, help="At most so many of each ply in the first quarter of the game."),
-    ] = 24,
+        int | None,
+        typer.Option(
+            min=0,
+            help="At most so many of each ply in the first quarter of the game.",
+            show_default=str(_EARLY),
+        ),
+    ] = None,
+    plies: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COUNTS", help="Instead: how many of each ply, as in '5:17 6-9:24 10:148'."
+        ),
+    ] = None,
     table: Annotated[
         int, typer.Option(min=1, max=65536, help="MiB for the solver; more solves early plies.")
     ] = 1024,
@@ -29,25 +44,38 @@ def positions(
     """Make positions in which a move can go wrong, with the outcome of every move.
 
     Each has moves of at least two kinds: winning, drawing, losing. All plies are covered evenly, no
-    two positions are the same or mirror images. Ctrl-C writes what was found so far.
+    two positions are the same or mirror images. Ctrl-C writes what was found so far. What is found
+    at a ply depends on the seed alone, and comes in the same order however many are asked for.
 
     Example: [bold]tesuji positions connect-four --count 1000 --early 0 --out set.csv[/]
     """
     from tesuji import make_game
     from tesuji.opponents.perfect import make_solver, outcomes_by
-    from tesuji.opponents.position_making import PositionMaker
+    from tesuji.opponents.position_making import PositionMaker, parse_plies
 
+    if plies is not None and not (count is None and early is None):
+        raise BadInput("--plies says how many of each ply; leave out --count and --early")
     if not out.parent.is_dir():
         raise BadInput(f"there is no folder {out.parent} to write {out.name} to; make it first")
     with refusing(game):
         named = make_game(game)
+        counts = None if plies is None else parse_plies(plies, named)
         solver = make_solver(named, table * _MIB)
         maker = PositionMaker(named, lambda state: outcomes_by(solver, [state])[0], seed)
-        collection = _collect(maker, count, early)
+        if counts is not None:
+            collection = _collect(
+                maker, sum(counts.values()), lambda found: found.collect_counts(counts)
+            )
+        else:
+            most = _COUNT if count is None else count
+            most_early = _EARLY if early is None else early
+            collection = _collect(maker, most, lambda found: found.collect(most, most_early))
     _write(maker, collection, out)
 
 
-def _collect(maker: "PositionMaker", count: int, early: int) -> "PositionCollection":
+def _collect(
+    maker: "PositionMaker", count: int, collect: Callable[["PositionCollection"], None]
+) -> "PositionCollection":
     """Finds the positions, with a bar; as many as there were at Ctrl-C."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -60,7 +88,7 @@ def _collect(maker: "PositionMaker", count: int, early: int) -> "PositionCollect
         task = bar.add_task("positions", total=count)
         collection = PositionCollection(maker, lambda total: bar.update(task, completed=total))
         try:
-            collection.collect(count, early)
+            collect(collection)
         except KeyboardInterrupt:
             console.print("Stopped early.")
     return collection

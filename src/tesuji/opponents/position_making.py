@@ -5,7 +5,8 @@ nothing away, so that late positions look like those between good players.
 """
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +109,32 @@ def num_early_plies(game: Game) -> int:
     return int(game.max_turns) // 4
 
 
+def parse_plies(text: str, game: Game) -> dict[int, int]:
+    """How many positions of each ply, from text such as `5:17 6-9:24`: 17, then 24 of each.
+
+    Raises:
+        ValueError: says which word is wrong, and what it must be.
+    """
+    counts: dict[int, int] = {}
+    for word in text.split():
+        match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?:([0-9]{1,9})", word)
+        if match is None:
+            raise ValueError(f"{word!r} is not PLY:COUNT or PLY-PLY:COUNT, as in 5:17 or 6-9:24")
+        first, last, count = int(match[1]), int(match[2] or match[1]), int(match[3])
+        if not first <= last < game.max_turns or count == 0:
+            raise ValueError(
+                f"{word!r} must name plies from 0 to {game.max_turns - 1} in rising order, "
+                "and 1 position or more"
+            )
+        for ply in range(first, last + 1):
+            if ply in counts:
+                raise ValueError(f"{word!r} names ply {ply} a second time; name each ply once")
+            counts[ply] = count
+    if not counts:
+        raise ValueError("no plies are named; write PLY:COUNT, as in 5:17 or 6-9:24")
+    return counts
+
+
 def is_decisive(outcomes: NDArray[np.int8]) -> bool:
     """Whether legal moves lead to at least two different outcomes."""
     return len(np.unique(outcomes[outcomes != ILLEGAL])) >= 2
@@ -152,6 +179,11 @@ class PositionCollection:
             most = min(self.total + most_early, count)
             self._fill(range(ply, ply + 1), most)
         self._fill(late, count)
+
+    def collect_counts(self, counts: Mapping[int, int]) -> None:
+        """Finds so many of each ply, or as many as there are; the later plies first."""
+        for ply in sorted(counts, reverse=True):
+            self._fill(range(ply, ply + 1), self.total + counts[ply])
 
     def _fill(self, plies: range, count: int) -> None:
         """Adds positions of these plies, evenly, until there are `count` in all."""

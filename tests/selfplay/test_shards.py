@@ -159,6 +159,59 @@ def test_a_torn_entry_ends_the_journal_and_is_written_over(tmp_path, records):
         assert keys(journal.read()) == keys(records[:3])
 
 
+def journal_of(folder, records):
+    """A journal of an entry for each record, and where each entry begins."""
+    journal, places = Journal(folder / "journal", TIC_TAC_TOE), []
+    for record in records:
+        places.append(journal.path.stat().st_size if journal.path.exists() else 0)
+        journal.append([record])
+    return journal, places
+
+
+def test_an_entry_that_a_killed_process_left_unfinished_is_nothing_to_speak_of(
+    tmp_path, records, caplog
+):
+    journal, places = journal_of(tmp_path, records[:3])
+    contents = journal.path.read_bytes()
+    for size in range(places[2], len(contents)):
+        journal.path.write_bytes(contents[:size])
+        assert keys(journal.read()) == keys(records[:2])
+        assert journal.path.stat().st_size == places[2]
+    assert not caplog.records and not (tmp_path / "damaged").exists()
+
+
+@pytest.mark.parametrize(
+    ("entry", "place"),
+    [(1, 100), (1, 2), (1, 5), (1, 9), (0, 0), (2, 50)],
+    ids=["contents", "length", "huge length", "checksum", "first", "last"],
+)
+def test_what_follows_damage_in_a_journal_is_named_and_set_aside(
+    tmp_path, records, caplog, entry, place
+):
+    journal, places = journal_of(tmp_path, records[:3])
+    contents = bytearray(journal.path.read_bytes())
+    contents[places[entry] + place] ^= 0x40
+    journal.path.write_bytes(contents)
+    assert keys(journal.read()) == keys(records[:entry])
+    tail = bytes(contents[places[entry] :])
+    (copy,) = (tmp_path / "damaged").iterdir()
+    assert copy.read_bytes() == tail
+    (warning,) = caplog.messages
+    assert f"{journal.path} is damaged from byte {places[entry]} on" in warning
+    assert f"{len(tail)} bytes" in warning and str(copy) in warning
+    journal.append(records[3:4])
+    assert keys(journal.read()) == keys([*records[:entry], records[3]])
+    assert len(caplog.messages) == 1
+
+
+def test_zeros_that_a_power_cut_left_are_no_entry(tmp_path, records, caplog):
+    journal, _ = journal_of(tmp_path, records[:2])
+    with open(journal.path, "ab") as file:
+        file.write(bytes(500))
+    assert keys(journal.read()) == keys(records[:2])
+    assert "its last 500 bytes" in caplog.text
+
+
 def test_an_entry_that_does_not_fit_the_disk_leaves_room_for_others(tmp_path, records, monkeypatch):
     from tesuji.selfplay import shards
 

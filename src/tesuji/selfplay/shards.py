@@ -25,6 +25,7 @@ from tesuji.selfplay.records import GameRecord, from_table, to_table
 _log = logging.getLogger("tesuji")
 _DIGITS = 16
 _HEADER = struct.Struct("<QI")  # length and CRC-32 of what follows
+_STREAM_START = b"\xff\xff\xff\xff"  # of every stream of Arrow's
 _ROW_GROUP = 1024
 
 
@@ -92,7 +93,7 @@ class Journal:
     """
 
     def __init__(self, path: Path, game: Game) -> None:
-        """Opens or makes the file."""
+        """Takes note of the file; `append` opens it, and makes it where there is none."""
         self.path, self._game = path, game
         self._lock = threading.Lock()
 
@@ -113,26 +114,69 @@ class Journal:
                 raise
 
     def read(self) -> list[GameRecord]:
-        """The records in the order in which they were written; ends at a damaged entry."""
+        """The records in the order in which they were written; ends at a damaged entry.
+
+        What follows is cut off, so that entries can be added: without a word where it is the
+        beginning of an entry, as a killed process leaves it, else copied to `damaged/` before.
+        """
         if not self.path.exists():
             return []
         contents, place, records = self.path.read_bytes(), 0, []
         while place + _HEADER.size <= len(contents):
             length, checksum = _HEADER.unpack_from(contents, place)
             payload = contents[place + _HEADER.size : place + _HEADER.size + length]
-            if len(payload) < length or zlib.crc32(payload) != checksum:
+            if not _is_whole(payload, length, checksum):
                 break
             with pa.ipc.open_stream(payload) as reader:
                 records += from_table(self._game, reader.read_all())
             place += _HEADER.size + length
         if place < len(contents):
-            with open(self.path, "r+b") as file:  # what follows was never finished
+            if not _is_torn(contents[place:]):
+                self._set_aside(contents[place:], place)
+            with open(self.path, "r+b") as file:
                 file.truncate(place)
         return records
+
+    def _set_aside(self, tail: bytes, place: int) -> None:
+        """Copies what follows `place`; its checksum in the name keeps an earlier copy."""
+        folder = self.path.parent / "damaged"
+        folder.mkdir(exist_ok=True)
+        copy = folder / f"{self.path.name}.{place}.{zlib.crc32(tail):08x}"
+        write_whole(copy, tail)
+        _log.warning(
+            "%s is damaged from byte %d on: its last %d bytes are moved to %s and not used",
+            self.path,
+            place,
+            len(tail),
+            copy,
+        )
 
     def clear(self) -> None:
         """Forgets all entries."""
         self.path.unlink(missing_ok=True)
+
+
+def _is_whole(payload: bytes, length: int, checksum: int) -> bool:
+    """Whether an entry is as it was written; none is empty, but zeros would look like one."""
+    return 0 < length == len(payload) and zlib.crc32(payload) == checksum
+
+
+def _is_torn(tail: bytes) -> bool:
+    """Whether a tail without a whole entry at its start is the beginning of one, and no more.
+
+    A damaged length may also reach beyond the end; then whole entries follow.
+    """
+    if len(tail) < _HEADER.size:
+        return True
+    if len(tail) - _HEADER.size >= _HEADER.unpack_from(tail)[0]:
+        return False
+    place = tail.find(_STREAM_START, _HEADER.size + 1)
+    while place >= 0:
+        length, checksum = _HEADER.unpack_from(tail, place - _HEADER.size)
+        if _is_whole(tail[place : place + length], length, checksum):
+            return False
+        place = tail.find(_STREAM_START, place + 1)
+    return True
 
 
 def _write_all(file: FileIO, contents: bytes) -> None:

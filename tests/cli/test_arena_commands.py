@@ -99,6 +99,34 @@ def test_evaluate_shows_the_network_alone_and_with_search(tesuji, run_folder, po
     assert low < alone["error_rate"] < high
 
 
+def test_evaluate_of_a_network_alone(tesuji, run_folder, positions_file):
+    options = ("--positions", positions_file, "--json")
+    for arguments in ((f"run:{run_folder}:0",), (run_folder, "--simulations", "0")):
+        code, out, _ = tesuji("evaluate", *arguments, *options)
+        (result,) = json.loads(out)["results"]
+        assert code == 0 and result["positions"] == 60 and result["simulations"] == 0
+
+
+def test_evaluate_searches_a_run_with_100_simulations_where_none_are_named(
+    tesuji, run_folder, positions_file
+):
+    options = ("--positions", positions_file, "--sample", "5", "--json")
+    results = json.loads(tesuji("evaluate", run_folder, *options).out)["results"]
+    assert [result["simulations"] for result in results] == [0, 100]
+
+
+def test_simulations_beside_an_agent_that_names_its_own_are_refused(refused, run_folder):
+    for agent in ("uct:9", f"run:{run_folder}:9"):
+        for command in (["evaluate"], ["sweep", "--parameter", "c_puct", "--values", "1"]):
+            sentence = refused(*command, agent, *GAME, "--simulations", "100")
+            assert "--simulations goes with a run's folder" in sentence and agent in sentence
+
+
+def test_a_network_alone_has_no_search_to_sweep(refused, run_folder):
+    arguments = ("--parameter", "c_puct", "--values", "1")
+    assert ":0 does not search" in refused("sweep", f"run:{run_folder}:0", *arguments)
+
+
 def test_evaluate_of_a_search_without_a_network(tesuji, positions_file):
     options = ("--positions", positions_file, "--sample", "30", "--json")
     code, out, _ = tesuji("evaluate", "uct:500", *GAME, *options)

@@ -9,13 +9,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tesuji import Game, make_game
-from tesuji.arena.agents import SearchAgent, game_of_agents, parse_agent
+from tesuji.arena.agents import NetworkAgent, SearchAgent, game_of_agents, parse_agent
 from tesuji.cli.errors import BadInput
 from tesuji.cli.thinking import stopping_at_interrupt
 from tesuji.opponents.positions import PositionSet, read_positions, shipped_positions
 
 if TYPE_CHECKING:
     from tesuji.opponents.protocol import Opponent
+
+
+DEFAULT_SIMULATIONS = 100
 
 
 class Waiting(NamedTuple):
@@ -73,21 +76,45 @@ def parse_agents(specs: Sequence[str], game: Game) -> "list[Opponent]":
 
 
 def parse_searcher(
-    player: str, game_name: str | None, step: int | None, simulations: int
+    player: str, game_name: str | None, step: int | None, simulations: int | None
 ) -> SearchAgent:
-    """A run's folder, or the description of an agent that searches, as such an agent.
+    """The agent of `parse_judge`, which must search.
 
     Raises:
         BadInput: for agents that do not search.
     """
-    is_folder = ":" not in player or Path(player).is_dir()
-    if is_folder:
+    agent = parse_judge(player, game_name, step, simulations)
+    if not isinstance(agent, SearchAgent):
+        raise BadInput(f"{agent.name} does not search; give it 1 simulation or more")
+    return agent
+
+
+def parse_judge(
+    player: str, game_name: str | None, step: int | None, simulations: int | None
+) -> SearchAgent | NetworkAgent:
+    """A run's folder, or the description of an agent with values and probabilities for moves.
+
+    Args:
+        player: the folder, or the description.
+        game_name: the game's, where it was said.
+        step: of a folder's weights; None: the last.
+        simulations: of a folder's search, 0: the network alone; None: the default.
+
+    Raises:
+        BadInput: for other agents, and for options that the description leaves no room for.
+    """
+    if ":" not in player or Path(player).is_dir():
         at = "" if step is None else f"@{step}"
-        player = f"run:{player}{at}:{simulations}"
+        count = DEFAULT_SIMULATIONS if simulations is None else simulations
+        player = f"run:{player}{at}:{count}"
     elif step is not None:
         raise BadInput("--step goes with a run's folder; for an agent write run:FOLDER@STEP:N")
+    elif simulations is not None:
+        raise BadInput(
+            f"--simulations goes with a run's folder; the agent {player} says how many itself"
+        )
     agent = parse_agent(player, choose_game(game_name, [player]))
-    if not isinstance(agent, SearchAgent):
+    if not isinstance(agent, SearchAgent | NetworkAgent):
         raise BadInput(f"{player} does not search; name a run's folder, uct:N or puct:N")
     return agent
 

@@ -21,8 +21,13 @@ def evaluate(
         typer.Option(help="Positions with outcomes (else the set that ships with the game)."),
     ] = None,
     simulations: Annotated[
-        int, typer.Option(min=0, help="Of the search; 0: the network alone.")
-    ] = 100,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Of the search of a run's folder; 0: the network alone.",
+            show_default="100",
+        ),
+    ] = None,
     step: Annotated[int | None, typer.Option(help="Weights of that step (else the last).")] = None,
     game: Annotated[
         str | None, typer.Option(help="The game; by default the one the run was trained on.")
@@ -40,10 +45,11 @@ def evaluate(
     Example: [bold]tesuji evaluate runs/first --simulations 100[/]
     """
     from tesuji.arena.accuracy import evaluate_positions, sample_positions
-    from tesuji.cli.contests import known_positions, parse_searcher, waiting
+    from tesuji.arena.agents import SearchAgent
+    from tesuji.cli.contests import known_positions, parse_judge, waiting
 
     with refusing(game or ""):
-        agent = parse_searcher(run, game, step, max(1, simulations))
+        agent = parse_judge(run, game, step, simulations)
         known = known_positions(agent.game, positions)
         if known is None:
             raise BadInput(
@@ -51,9 +57,9 @@ def evaluate(
             )
         if sample is not None:
             known = sample_positions(known, sample, seed)
-        has_network = not isinstance(agent.evaluator, str)
-        searches = simulations > 0 or not has_network
-        configs = [None] * has_network + [agent.config] * searches
+        configs = [] if isinstance(agent.evaluator, str) else [None]
+        if isinstance(agent, SearchAgent):
+            configs.append(agent.config)
         found = []
         with waiting("positions") as wait:
             for config in configs:

@@ -19,7 +19,10 @@ def sweep(
     parameter: Annotated[str, typer.Option(help="An option of the search, or simulations.")],
     values: Annotated[str, typer.Option(help="Values to try, separated by commas.")],
     games: Annotated[int, typer.Option(min=1, help="Against the default, for each value.")] = 100,
-    simulations: Annotated[int, typer.Option(min=1, help="A move, where not swept.")] = 100,
+    simulations: Annotated[
+        int | None,
+        typer.Option(min=1, help="A move of a run's folder, where not swept.", show_default="100"),
+    ] = None,
     step: Annotated[int | None, typer.Option(help="Weights of that step (else the last).")] = None,
     game: Annotated[
         str | None, typer.Option(help="The game; by default the one the run was trained on.")

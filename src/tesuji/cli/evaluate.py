@@ -9,6 +9,7 @@ import typer
 from tesuji.cli.errors import BadInput, refusing
 
 if TYPE_CHECKING:
+    from tesuji import SearchConfig
     from tesuji.arena.accuracy import Accuracy, Measures
 
 
@@ -57,7 +58,7 @@ def evaluate(
             )
         if sample is not None:
             known = sample_positions(known, sample, seed)
-        configs = [] if isinstance(agent.evaluator, str) else [None]
+        configs: list[SearchConfig | None] = [] if isinstance(agent.evaluator, str) else [None]
         if isinstance(agent, SearchAgent):
             configs.append(agent.config)
         found = []

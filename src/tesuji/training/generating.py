@@ -5,7 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,24 +153,34 @@ class Generator:
             while not is_over():
                 take(worker.play_round())
 
-        if len(self._workers) == 1:
-            work(self._workers[0])
-        else:
-            with ThreadPoolExecutor(len(self._workers)) as executor:
-                try:
-                    for job in [executor.submit(work, worker) for worker in self._workers]:
-                        job.result()
-                except BaseException:
-                    self._is_stopped = True  # the other threads must not play on
-                    raise
+        self._work_in_threads(work)
         return records, count >= wanted
 
+    def _work_in_threads(self, work: Callable[[Worker], None]) -> None:
+        """Has every worker work; the first fault of any of them stops all, and is raised."""
+        if len(self._workers) == 1:
+            work(self._workers[0])
+            return
+        with ThreadPoolExecutor(len(self._workers)) as executor:
+            try:
+                jobs = [executor.submit(work, worker) for worker in self._workers]
+                for job in wait(jobs, return_when=FIRST_EXCEPTION).done:
+                    job.result()
+            except BaseException:
+                self._is_stopped = True  # the other threads must not play on
+                raise
+
     def _unwritten(self, finished: Sequence[GameRecord]) -> list[GameRecord]:
-        """Those that are not in the journal from before."""
+        """Those that are not in the journal from before.
+
+        They come in the journal's order, but games of other settings, which do not come again, may
+        stand before them and between them.
+        """
         new = []
         for record in finished:
-            if self._expected and _are_equal(self._expected[0], record):
-                self._expected.popleft()
+            places = (n for n, known in enumerate(self._expected) if _are_equal(known, record))
+            if (place := next(places, None)) is not None:
+                del self._expected[place]
             else:
                 new.append(record)
         return new

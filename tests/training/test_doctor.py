@@ -106,6 +106,14 @@ def test_healthy_run_is_left_alone():
     assert diagnose(healthy(), configured(), GAME) == []
 
 
+def test_low_rates_before_the_end_are_no_finding():
+    warming_up = planted(learning_rate=lambda g: 2e-5 if g <= 0.6 * len(healthy()) else 2e-3)
+    assert kinds(warming_up) == []
+    ending = planted(learning_rate=lambda g: 2e-3 if g <= 0.4 * len(healthy()) else 4e-5)
+    (finding,) = diagnose(ending, configured(), GAME)
+    assert finding.kind == "learning rate spent" and "62%" in finding.seen
+
+
 def test_healthy_run_without_strength_is_left_alone():
     names = ("rating", "rating_error", "accuracy", "cache_hit_rate", "value_explained")
     assert kinds(without(healthy(), *names)) == []

@@ -1,5 +1,6 @@
 """What a run's metrics say about learning: losses, values, policies, data, strength."""
 
+import itertools
 import math
 from collections.abc import Iterator
 
@@ -208,7 +209,8 @@ def _rate_spent(history: History) -> Iterator[Finding]:
         return
     lowest = training.final_rate if training.schedule == "cosine" else 0.01
     low = RATE_SPENT * lowest * training.learning_rate
-    spent = sum(rate <= low for rate in reversed(rates)) / len(rates)
+    at_end = itertools.takewhile(lambda rate: rate <= low, reversed(rates))  # warm-up is low too
+    spent = sum(1 for _ in at_end) / len(rates)
     if spent > LONG_SPENT:
         yield Finding(
             "learning rate spent",

@@ -52,9 +52,19 @@ def test_games_that_run_out_are_said():
 
 
 def test_another_seed_plays_other_openings_and_the_same_seed_the_same():
-    gate = make_gate(CONNECT_FOUR, GateConfig(games=40))
-    first, again = (gate(towards(3), towards(1), SEARCH, seed=4) for _ in range(2))
-    assert first == again
+    gate, openings, results = make_gate(CONNECT_FOUR, GateConfig(games=40)), [], []
+    for seed in (4, 4, 5):
+        seen = []
+
+        def looking(planes, seen=seen):
+            seen.append({position.tobytes() for position in planes})
+            return towards(3)(planes)
+
+        results.append(gate(looking, towards(1), SEARCH, seed=seed))
+        openings.append(seen[0])  # the roots of the first moves
+    assert results[0] == results[1]
+    assert openings[0] == openings[1]
+    assert len(openings[0] - openings[2]) > len(openings[0]) / 2
 
 
 def test_three_players_can_pass_a_gate_too():

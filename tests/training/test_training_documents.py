@@ -1,4 +1,4 @@
-"""The page on training names every setting with its default, every metric, and runs."""
+"""The page on training names every setting with its default, every metric and engine."""
 
 import dataclasses
 import json

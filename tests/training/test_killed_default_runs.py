@@ -1,0 +1,63 @@
+"""kill -9 with the kind of search, engine and arithmetic that a run has by default.
+
+An engine of few bits must round a position alike in whatever batch it comes, and measuring strength,
+which plays with the same evaluator between two generations, must leave no trace in either.
+"""
+
+import itertools
+
+import pytest
+from tiny_runs import check_whole, games_of, train_arguments, unclocked_metrics, weights_of
+
+from tesuji import make_game
+from tesuji.networks.architectures import make_network
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.evaluators import available_engines
+
+GENERATIONS = 3
+HERE = available_engines(make_network(make_game("tic-tac-toe"), NetworkConfig(blocks=1), 1))
+
+
+def default_arguments(folder, engine, assess_seconds):
+    return train_arguments(
+        folder,
+        GENERATIONS,
+        network__channels=16,
+        search__selection="gumbel",
+        search__visits=0,
+        training__precision="auto",
+        run__engine=engine,
+        run__assess_seconds=assess_seconds,
+    )
+
+
+def unrated(folder):
+    """Metrics without ratings: whom a new process plays first depends on what it knows already."""
+    ratings = {"rating", "rating_error"}
+    return [
+        {name: number for name, number in line.items() if name not in ratings}
+        for line in unclocked_metrics(folder)
+    ]
+
+
+@pytest.mark.parametrize(("engine", "assess_seconds"), [("torch-bf16", 0.001), ("torch-int8", 0.0)])
+def test_default_search_and_fast_engines_become_the_same_run(
+    server, tmp_path, engine, assess_seconds
+):
+    if engine not in HERE:
+        pytest.skip(f"this processor, or installation, has no {engine}")
+    whole, folder = tmp_path / "whole", tmp_path / "run"
+    assert server.run(default_arguments(whole, engine, assess_seconds)) == 0
+    assert ("rating" in unclocked_metrics(whole)[-1]) == bool(assess_seconds)
+    kills = 0
+    for last_file in itertools.cycle([3, 5, 2]):  # amid the first generation, after it, amid one
+        code = server.run(default_arguments(folder, engine, assess_seconds), last_file=last_file)
+        check_whole(folder)
+        if code != -9:
+            break
+        kills += 1
+    assert code == 0 or "has reached that limit" in server.output.read_text()
+    assert kills >= 3
+    assert weights_of(folder) == weights_of(whole)
+    assert games_of(folder) == games_of(whole)
+    assert unrated(folder) == unrated(whole)

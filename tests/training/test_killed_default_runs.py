@@ -1,7 +1,7 @@
 """kill -9 with the kind of search, engine and arithmetic that a run has by default.
 
-An engine of few bits must round a position alike in whatever batch it comes, and measuring strength,
-which plays with the same evaluator between two generations, must leave no trace in either.
+An engine of few bits must round a position alike whenever it is asked, and measuring strength,
+which plays with the same evaluator between two generations, must leave no trace.
 """
 
 import itertools

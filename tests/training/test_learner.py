@@ -224,6 +224,22 @@ def test_a_restored_learner_goes_on_to_the_last_bit(optimizer):
     assert torch.equal(numbers_of(learner.average), numbers_of(other.average))
 
 
+@pytest.mark.parametrize(("before", "after"), [("sgd", "adamw"), ("adamw", "sgd")])
+def test_another_optimiser_goes_on_with_the_weights_alone(before, after, caplog):
+    learner, batch = make_learner(config_of(optimizer=before)), drawn_batch(seed=7)
+    learner.learn(Batches(*(drawn_batch(seed=seed) for seed in range(3))), 0.0)
+    other, fresh = (make_learner(config_of(optimizer=after)) for _ in range(2))
+    other.restore({name: tensor.clone() for name, tensor in learner.state().items()})
+    assert f"{after} begins anew" in caplog.text
+    assert torch.equal(numbers_of(other.network), numbers_of(learner.network))
+    fresh.network.load_state_dict(learner.network.state_dict())
+    for one in (other, fresh):
+        one.learn(Batches(batch), 0.0)
+    assert other.step == 4
+    assert torch.equal(numbers_of(other.network), numbers_of(fresh.network))
+    assert fresh.state().keys() == other.state().keys()
+
+
 def test_the_state_of_another_network_is_refused():
     state = make_learner(blocks=1, channels=16).state()
     with pytest.raises(ValueError, match=r"the saved state is of another network: body\.0"):

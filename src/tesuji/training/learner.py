@@ -3,6 +3,7 @@
 import copy
 import functools
 import itertools
+import logging
 import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -19,8 +20,10 @@ from tesuji.training.config import TrainingConfig
 from tesuji.training.losses import Measures, compute_losses, measure, mover_values
 from tesuji.training.replay import Batch, Plan
 
+_log = logging.getLogger("tesuji")
 _AVERAGING_START = 10.0  # steps over which the average begins to reach back
 _CALIBRATION_BINS = 10
+_OPTIMIZER_ENTRIES = {"sgd": {"momentum_buffer"}, "adamw": {"step", "exp_avg", "exp_avg_sq"}}
 
 
 class Learner:
@@ -142,7 +145,7 @@ class Learner:
         return tensors
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Goes on where `state` was taken.
+        """Goes on where `state` was taken; what another optimiser had gathered is left out.
 
         Raises:
             ValueError: when the tensors are of another network.
@@ -151,15 +154,24 @@ class Learner:
             own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
             put_weights(network, own, "the saved state")
         entries: dict[int, dict[str, Any]] = {}
-        parameters = list(self.network.parameters())
+        parameters, unknown = list(self.network.parameters()), set()
         for key, tensor in tensors.items():
             if key.startswith("optimizer."):
                 _, index, name = key.split(".", 2)
+                if name not in _OPTIMIZER_ENTRIES[self.config.optimizer]:
+                    unknown.add(name)
+                    continue
                 parameter = parameters[int(index)]
                 entry = entries.setdefault(int(index), {})
                 is_alike = tensor.shape == parameter.shape
                 # In the parameter's memory format: the fused step goes through both as they lie.
                 entry[name] = torch.empty_like(parameter).copy_(tensor) if is_alike else tensor
+        if unknown:
+            _log.warning(
+                "%s begins anew: the saved %s is of another optimiser",
+                self.config.optimizer,
+                ", ".join(sorted(unknown)),
+            )
         state = self._optimizer.state_dict()
         state["state"] = entries
         self._optimizer.load_state_dict(state)

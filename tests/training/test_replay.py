@@ -126,9 +126,31 @@ def test_weights_make_up_for_priorities():
     np.testing.assert_allclose(batch.weights, expected / expected.max(), rtol=1e-5)
     totals = np.zeros(400)
     for batch in drawn(plan):
-        totals[batch.rows] += batch.weights * (expected.max() / expected.max())
+        totals[batch.rows] += batch.weights * (losses[batch.rows] ** -0.5).max()  # unscaled
     low, high = totals[:200].mean(), totals[200:].mean()
-    assert 0.8 < low / high < 1.25  # without weights it would be 0.57
+    assert 0.93 < low / high < 1.07  # without weights it would be 0.57
+
+
+def test_batches_by_priority_are_full_while_there_are_positions():
+    replay = make_replay(40, priority=1.0, max_uses=4)
+    plan = replay.plan(9, np.random.default_rng(0))
+    losses = np.array([8.0] * 4 + [0.01] * 36, np.float32)  # four are drawn again and again
+    for _ in range(9):
+        plan.learned(replay.batch(np.arange(40), np.random.default_rng(0)), losses)
+        usable = int((replay.uses < 4).sum())
+        batch = plan.next()
+        assert len(batch.rows) == len(set(batch.rows)) == min(16, usable)
+
+
+def test_new_positions_come_before_those_that_were_learned():
+    replay = make_replay(40, priority=1.0)
+    assert (replay.priorities == 1.0).all()
+    losses = np.linspace(0.5, 3.0, 40).astype(np.float32)
+    batch = replay.batch(np.arange(40), np.random.default_rng(0))
+    replay.plan(1, np.random.default_rng(0)).learned(batch, losses)
+    replay.add(some_positions(20, 1), 2)
+    assert (replay.priorities[40:] == 3.0).all()
+    np.testing.assert_array_equal(replay.priorities[:40], losses)
 
 
 def test_z_is_a_mixture_of_outcome_and_search():

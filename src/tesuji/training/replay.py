@@ -11,7 +11,7 @@ from tesuji.games.symmetries import symmetry_tables
 from tesuji.selfplay.positions import Positions, observe_all
 from tesuji.training.config import TrainingConfig
 
-_FIRST_PRIORITY = 1.0  # of a position that was never used; losses are of this size
+_FIRST_PRIORITY = 1.0  # of the positions of an empty window
 _SMALLEST_PRIORITY = 1e-3
 
 
@@ -68,8 +68,10 @@ class Replay:
 
         self._positions = Positions(*map(joined, self._positions, positions))
         self.generations = joined(self.generations, np.full(count, generation, np.int32))
+        # New positions come first, as those that are known worst do.
+        highest = self.priorities.max() if len(self) else _FIRST_PRIORITY
         self.uses = joined(self.uses, np.zeros(count, np.int32))
-        self.priorities = joined(self.priorities, np.full(count, _FIRST_PRIORITY, np.float32))
+        self.priorities = joined(self.priorities, np.full(count, highest, np.float32))
 
     def plan(self, batches: int, generator: np.random.Generator) -> "Plan":
         """Which positions the next steps use."""
@@ -98,11 +100,12 @@ class Replay:
 class Plan:
     """The rows that a generation's steps use: uniformly without repeats, or by priority.
 
-    Uniform rows are drawn in passes over all positions that may still be used.
+    Uniform rows are drawn in passes over all positions that may still be used, rows by priority for
+    each step anew; none is in a step twice.
     """
 
     def __init__(self, replay: Replay, batches: int, generator: np.random.Generator) -> None:
-        """Draws all rows at once where they do not depend on what is learned."""
+        """Plans so many steps; rows are drawn when a step needs them."""
         self._replay, self._generator, self._left = replay, generator, batches
         self._size = replay.config.batch_size
         self._rows = np.zeros(0, np.int64)
@@ -143,9 +146,9 @@ class Plan:
         shares[replay.uses >= replay.config.max_uses] = 0.0
         if not shares.any():
             return np.zeros(0, np.int64)
-        cumulative = np.cumsum(shares)
-        drawn = self._generator.random(self._size) * cumulative[-1]
-        return np.unique(np.searchsorted(cumulative, drawn, side="right"))
+        chances = shares / shares.sum()
+        size = min(self._size, int(np.count_nonzero(chances)))
+        return self._generator.choice(len(shares), size, replace=False, p=chances, shuffle=False)
 
     def _weights(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """(N · p)^−β, scaled to 1 at most."""

@@ -99,7 +99,7 @@ def test_a_run_and_another_folder(refused, folder, tmp_path):
 
 def test_a_limit_that_is_reached(refused, folder):
     sentence = refused("train", folder, "--generations", "2")
-    assert "has reached that limit already (2 generations" in sentence
+    assert "limit already (2 generations" in sentence
 
 
 # ---- settings ------------------------------------------------------------------------------------

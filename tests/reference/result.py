@@ -75,7 +75,7 @@ def policy_target(root: Node, config: SearchConfig) -> list[float]:
     if config.selection == "gumbel":
         return gumbel.improved_policy(root, config)
     visits = [edge.visits for edge in root.edges]
-    if config.forced_playouts:
+    if config.forced_playouts and root.proven is None:
         visits = [unforced_visits(root, edge, config) for edge in root.edges]
     return [n / sum(visits) for n in visits]
 

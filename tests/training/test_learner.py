@@ -40,7 +40,7 @@ def drawn_batch(count=24, seed=0, game=GAME):
     values = generator.uniform(-1, 1, (count, game.num_players)).astype(np.float32)
     weights = generator.uniform(0.5, 1, count).astype(np.float32)
     planes = generator.integers(0, 2, (count, *game.observation_shape)).astype(np.float32)
-    return Batch(planes, policies, values, weights, np.arange(count))
+    return Batch(planes, policies, values, values[:, 0], weights, np.arange(count))
 
 
 def make_learner(config=PLAIN, threads=1, seed=1, game=GAME, **network):

@@ -25,7 +25,7 @@ from tesuji.cli.measuring import machine, versions
 from tesuji.cli.selfplay_players import OwnPlayer, OwnWay, PeerPlayer, PeerWay, Player, Sample
 from tesuji.games.contract import Game
 from tesuji.games.registry import make_game
-from tesuji.networks.architectures import Network, make_network
+from tesuji.networks.architectures import Network, draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig
 from tesuji.networks.evaluators import choose_engine
 from tesuji.networks.positions import random_positions
@@ -166,12 +166,8 @@ def _choose_cores(threads: int) -> list[int]:
 
 def _make_playing_network(game: Game) -> Network:
     """Random weights everywhere, those that begin at zero too, so that games look like games."""
-    network = make_network(game, _NETWORK, seed=0)
-    generator = torch.Generator().manual_seed(1)
+    network = draw_zeros(make_network(game, _NETWORK, seed=0))
     with torch.no_grad():
-        for weight in network.parameters():
-            if weight.ndim > 1 and not weight.any():
-                weight.normal_(0.0, weight[0].numel() ** -0.5, generator=generator)
         planes = torch.from_numpy(random_positions(game, 512))
         features = network.body(planes)
         heads: Any = ((network.policy, _LOGIT_SPREAD), (network.value, _VALUE_SPREAD))

@@ -1,5 +1,6 @@
 """`tesuji train`: a run from nothing, or on from where it stopped."""
 
+import logging
 import signal
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from tesuji.training.loop import Run
 
 DEFAULT_MINUTES = 20.0
+_log = logging.getLogger("tesuji")
+_LIMITS = ("run.minutes", "run.generations")
 
 
 def train(
@@ -25,7 +28,10 @@ def train(
     ],
     minutes: Annotated[
         float | None,
-        typer.Option(min=0.01, help=f"Length of the whole run ({DEFAULT_MINUTES:g} by default)."),
+        typer.Option(
+            min=0.01,
+            help=f"Length of the whole run ({DEFAULT_MINUTES:g} for a new one; kept in the run).",
+        ),
     ] = None,
     generations: Annotated[
         int | None, typer.Option(min=1, help="End after so many generations, whatever the time.")
@@ -61,25 +67,28 @@ def train(
         changes = [*(settings or [])]
         changes += [f"run.seed={seed}"] if seed is not None else []
         changes += [f"run.threads={threads}"] if threads is not None else []
-        if minutes is None and generations is None:
-            minutes = DEFAULT_MINUTES
-        limits = Limits((minutes or 0.0) * 60.0, generations or 0)
+        if minutes is not None or generations is not None:
+            changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
+        elif not folder.exists() and not any(c.startswith(_LIMITS) for c in changes):
+            changes += [f"run.minutes={DEFAULT_MINUTES}"]
         if not folder.exists():
             _new_config(folder, what, changes)  # refuses nonsense before a folder is made
         folder.make()
         with folder.locked(), _saving(folder):
             is_new = not folder.exists()
             config, game = _prepare(folder, what, changes)
+            limits = Limits(config.run.minutes * 60.0, config.run.generations)
             view = TrainingView(folder, game, config, limits, is_new)
             with view:
                 learning = _make_run(folder, config, game)
                 if learning.progress(limits) >= 1.0:
                     raise BadInput(
-                        f"{folder.path} has reached that limit already "
+                        f"{folder.path} has reached its limit already "
                         f"({learning.counters.generation} generations, "
                         f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or "
                         "--generations"
                     )
+                _keep_settings(folder, config, game)
                 with _interruptible(learning, view) as signals:
                     learning.go(limits, view)
             show_summary(folder, view)
@@ -115,15 +124,27 @@ def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunCo
     game = folder.read_game()
     if Path(what) != folder.path and make_game(what) != game:
         raise BadInput(f"{folder.path} is a run of {game.name}; give another --run folder")
-    config = resolve_run(change(saved, changes), game)
+    config = measure_engine(resolve_run(change(saved, changes), game), game)
+    if about.get("source_digest") != game.source_digest:
+        _log.warning(
+            "the rules of %s have changed since %s was begun: its games are read under the new "
+            "ones; give another --run folder for a new run",
+            game.name,
+            folder.path,
+        )
     if config.network != saved.network:
         raise BadInput(
             f"{folder.path} has a network of another shape; network settings are those of a new "
             "run: give another --run folder"
         )
+    return config, game
+
+
+def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
+    """Writes settings that were changed, now that nothing has refused them."""
+    saved, about = folder.read_config()
     if config != saved:
         folder.write_config(config, game, about["game"])
-    return config, game
 
 
 def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any]":

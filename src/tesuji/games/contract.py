@@ -241,13 +241,19 @@ class Game:
     @functools.cached_property
     def tag(self) -> str:
         """Names this game, its parameters and all source it depends on, for the disk cache."""
+        digest = hashlib.sha256(self.source_digest.encode())
+        for path in _framework_files():
+            digest.update(_file_digest(path))
+        return f"{type(self).__name__}_{digest.hexdigest()[:16]}"
+
+    @functools.cached_property
+    def source_digest(self) -> str:
+        """Changes with the game's parameters and with every source file of its own."""
         digest = hashlib.sha256(repr(self).encode())
         for path, constants in sorted(set(source_files(self, Game))):
             digest.update(constants.encode())
             digest.update(_file_digest(path))
-        for path in _framework_files():
-            digest.update(_file_digest(path))
-        return f"{type(self).__name__}_{digest.hexdigest()[:16]}"
+        return digest.hexdigest()
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:

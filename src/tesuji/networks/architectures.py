@@ -44,6 +44,16 @@ def make_network(game: Game, config: NetworkConfig, seed: int) -> "Network":
         return Network(game, resolve_network(config, game))
 
 
+def draw_zeros(network: "Network", seed: int = 1) -> "Network":
+    """The network with the weights that begin at zero drawn as well, as after some training."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in network.parameters():
+            if weight.ndim > 1 and not weight.any():
+                weight.normal_(0.0, weight[0].numel() ** -0.5, generator=generator)
+    return network
+
+
 class Network(nn.Module):
     """A body and two heads. `config` is the resolved one it was made from."""
 

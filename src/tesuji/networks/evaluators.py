@@ -66,7 +66,7 @@ def make_evaluator(
         raise ValueError(f"threads is {threads}; it must be 1 or more")
     if engine == "auto":
         engine = choose_engine(network, game, batch_size, threads)
-    _check_engine(engine, network)
+    check_engine(engine, network)
     if engine == "onnx":
         from tesuji.networks.onnx_engine import OnnxEvaluator
 
@@ -121,7 +121,12 @@ def _fastest(evaluators: list[NetworkEvaluator], planes: Floats) -> str:
     return min(best, key=lambda engine: best[engine])
 
 
-def _check_engine(engine: str, network: nn.Module) -> None:
+def check_engine(engine: str, network: nn.Module) -> None:
+    """Refuses an engine that is none, or that cannot run the network here.
+
+    Raises:
+        ValueError: says why, and what to do.
+    """
     if engine not in ENGINES:
         raise ValueError(f"there is no engine {engine!r}; choose auto, {', '.join(ENGINES)}")
     if obstacle := _obstacle(engine, network):

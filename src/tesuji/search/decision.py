@@ -36,7 +36,7 @@ def write_policy_target(tree: Any, options: Any, b: Any, weights: Any) -> None:
         improve_policy(tree, options, b, ROOT, weights)
     else:
         write_visits(tree, b, weights)
-        if options.forced_playouts > 0.0:
+        if options.forced_playouts > 0.0 and not tree.roots[b].is_proven:
             take_back_forced_playouts(tree, options, b, weights)
     if is_empty(weights, count):
         for index in range(count):

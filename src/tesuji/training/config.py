@@ -1,16 +1,17 @@
 """Every setting of a run, in sections: network, search, selfplay, training, and the run's own."""
 
 import dataclasses
+import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tesuji.games.contract import Game
-from tesuji.networks.architectures import make_network
+from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
-from tesuji.networks.evaluators import choose_engine
+from tesuji.networks.evaluators import available_engines, check_engine, choose_engine
 from tesuji.search.config import SearchConfig, check_for_game, has_chance
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
-from tesuji.settings import check_types, parse_option
+from tesuji.settings import check_types, option_kinds, parse_option
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,16 @@ class TrainingConfig:
 class RunOptions:
     """What concerns the run as a whole."""
 
+    minutes: float = 0.0
+    """Length of the whole run, on its own clock, which stands still while it is stopped. 0: no
+    limit."""
+    generations: int = 0
+    """Generations after which it ends. 0: no limit."""
     seed: int = 0
     """Of the first weights, of self-play and of sampling."""
     threads: int = 0
-    """Self-play threads, and threads of a learning step. 0: the processor's cores. With 1, a run is
-    the same to the last bit whenever it is repeated or resumed."""
+    """Self-play threads, and threads of a learning step. 0: the processor's cores. With 1, and
+    limited by generations, a run is the same to the last bit whenever it is repeated or resumed."""
     engine: str = "auto"
     """Inference engine in self-play; auto measures and keeps the fastest."""
     cache_bytes: int = 64 << 20
@@ -116,7 +122,9 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Refuses values that make no sense."""
         check_types(self)
-        for name in ("seed", "threads", "cache_bytes", "assess_seconds", "keep_weights"):
+        for name in option_kinds(RunOptions):
+            if isinstance(getattr(self, name), str):
+                continue
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
 
@@ -185,10 +193,17 @@ def _follow_selection(search: dict[str, Any]) -> None:
 
 
 def measure_engine(config: RunConfig, game: Game) -> RunConfig:
-    """The config with the fastest engine here, where that was left open."""
+    """The config with the fastest engine here, where that was left open.
+
+    It is measured with drawn weights: the zeros that a new network begins with hide rounding.
+
+    Raises:
+        ValueError: for an engine that is none, or that cannot run the network here.
+    """
+    network = draw_zeros(make_network(game, config.network, config.run.seed))
     if config.run.engine != "auto":
+        check_engine(config.run.engine, network)
         return config
-    network = make_network(game, config.network, config.run.seed)
     engine = choose_engine(network, game, config.selfplay.games)
     return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
 
@@ -201,8 +216,15 @@ def resolve_run(config: RunConfig, game: Game) -> RunConfig:
     """
     check_for_game(config.search, game)
     check_selfplay_search(config.search)
+    network = resolve_network(config.network, game)
+    precision, threads = config.training.precision, config.run.threads
+    if precision == "auto":
+        engines = available_engines(make_network(game, network, 0))
+        precision = "bfloat16" if "torch-bf16" in engines else "float32"
     return dataclasses.replace(
         config,
-        network=resolve_network(config.network, game),
+        network=network,
         selfplay=resolve_selfplay(config.selfplay, game),
+        training=dataclasses.replace(config.training, precision=precision),
+        run=dataclasses.replace(config.run, threads=threads or len(os.sched_getaffinity(0))),
     )

@@ -225,7 +225,7 @@ def _about(game: Game, game_name: str) -> dict[str, Any]:
 
     return {
         "game": game_name,
-        "source_digest": game.tag,
+        "source_digest": game.source_digest,
         "tesuji": __version__,
         "torch": str(torch.__version__),
         "numpy": numpy.__version__,

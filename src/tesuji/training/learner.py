@@ -52,7 +52,7 @@ class Learner:
         Returns:
             What was measured on the way, averages over all positions.
         """
-        report = _Report()
+        report = _Report(self.config.value_weight)
         rate = 0.0
         with torch_threads(1), ThreadPoolExecutor(self._threads) as executor:
             while (batch := plan.next()) is not None:
@@ -114,7 +114,7 @@ class Learner:
                 losses=each.detach().numpy(),
                 measures=measure(output, policies, losses),
                 values=mover_values(output).detach().numpy(),
-                outcomes=part.values[:, 0],
+                outcomes=part.outcomes,
             )
 
     def _set_rate(self, progress: float) -> float:
@@ -195,7 +195,7 @@ class _Part(NamedTuple):
     losses: NDArray[np.float32]
     measures: Measures
     values: NDArray[np.float32]  # v for the mover
-    outcomes: NDArray[np.float32]  # z
+    outcomes: NDArray[np.float32]  # how the games ended
 
 
 def _split(array: NDArray[Any], parts: int) -> list[NDArray[Any]]:
@@ -205,7 +205,8 @@ def _split(array: NDArray[Any], parts: int) -> list[NDArray[Any]]:
 class _Report:
     """Sums over the steps of a generation."""
 
-    def __init__(self) -> None:
+    def __init__(self, value_weight: float) -> None:
+        self._value_weight = value_weight
         self._sums = np.zeros(len(Measures._fields))
         self._bins = np.zeros((_CALIBRATION_BINS, 3))  # positions, Σ v, Σ z
         self._squares = np.zeros(3)  # Σ v², Σ z², Σ (z − v)²
@@ -226,7 +227,7 @@ class _Report:
         gaps = np.abs(self._bins[:, 1] - self._bins[:, 2]).sum() / n
         return {
             "steps": float(len(self.norms)),
-            "loss": (sums.policy_loss + sums.value_loss) / n,
+            "loss": (sums.policy_loss + self._value_weight * sums.value_loss) / n,
             "policy_loss": sums.policy_loss / n,
             "value_loss": sums.value_loss / n,
             "policy_entropy": sums.policy_entropy / n,

@@ -21,6 +21,7 @@ class Batch(NamedTuple):
     planes: NDArray[np.float32]  # [B, *shape]
     policies: NDArray[np.float32]  # [B, A]
     values: NDArray[np.float32]  # [B, P] z
+    outcomes: NDArray[np.float32]  # [B] how the game ended for the mover
     weights: NDArray[np.float32]  # [B] of each position in the loss
     rows: NDArray[np.int64]  # [B] where in the window they stand
 
@@ -90,7 +91,8 @@ class Replay:
             flat = np.take_along_axis(flat, self._tables.planes_index[turns], axis=1)
             planes = flat.reshape(planes.shape)
             policies = np.take_along_axis(policies, self._tables.actions_index[turns], axis=1)
-        return Batch(planes, policies, values, np.ones(len(rows), np.float32), rows)
+        outcomes, weights = positions.outcomes[rows, 0], np.ones(len(rows), np.float32)
+        return Batch(planes, policies, values, outcomes, weights, rows)
 
     def mean_age(self, generation: int) -> float:
         """How many generations ago the positions were made, on average."""

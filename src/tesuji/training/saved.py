@@ -6,7 +6,7 @@ from typing import Any
 
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import make_network
-from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
+from tesuji.networks.evaluators import NetworkEvaluator, available_engines, make_evaluator
 from tesuji.search.config import SearchConfig
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunError, RunFolder
@@ -58,9 +58,16 @@ class SavedRun:
         self.folder.load_weights(network, step)
         return network.eval()
 
-    def evaluator(self, step: int | None = None, engine: str = "auto") -> NetworkEvaluator:
-        """The network of a step behind an inference engine."""
-        return make_evaluator(self.network(step), self.game, engine)
+    def evaluator(self, step: int | None = None, engine: str = "") -> NetworkEvaluator:
+        """The network of a step behind an inference engine: the run's own where it can run here.
+
+        Measuring for the fastest (`auto`) would make results depend on how busy the machine is.
+        """
+        network = self.network(step)
+        if not engine:
+            own = self.config.run.engine
+            engine = own if own in available_engines(network) else "torch"
+        return make_evaluator(network, self.game, engine)
 
     def search_config(self, simulations: int) -> SearchConfig:
         """How the run plays when it counts: its own search without noise."""

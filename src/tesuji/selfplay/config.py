@@ -7,7 +7,7 @@ from tesuji.games.contract import Game
 from tesuji.search.config import SearchConfig, has_chance
 from tesuji.settings import check_types
 
-_MOST_OPENING_PLIES = 32  # what was best for Connect Four: docs/measurements.md
+_MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/measurements.md
 
 
 @dataclass(frozen=True)

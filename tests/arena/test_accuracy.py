@@ -5,7 +5,7 @@ import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE
 
 from tesuji import SearchConfig
-from tesuji.arena.accuracy import evaluate_positions, sample_positions
+from tesuji.arena.accuracy import evaluate_positions, sample_positions, shuffle_positions
 from tesuji.opponents.perfect import move_outcomes
 from tesuji.opponents.positions import PositionSet
 
@@ -136,3 +136,14 @@ def test_a_sample_is_always_the_same(positions):
     first, again = (sample_positions(positions, 50, seed=3) for _ in range(2))
     assert len(first.states) == 50 and np.array_equal(first.outcomes, again.outcomes)
     assert sample_positions(positions, 10**6) is positions
+
+
+def test_shuffled_positions_are_the_same_ones_in_another_order(positions):
+    shuffled = shuffle_positions(positions, seed=1)
+    assert sorted(shuffled.plies.tolist()) == sorted(positions.plies.tolist())
+    assert shuffled.plies.tolist() != positions.plies.tolist()
+    rows = {
+        state.tobytes(): outcome.tolist() for state, outcome in zip(*positions[:2], strict=True)
+    }
+    for state, outcome in zip(*shuffled[:2], strict=True):
+        assert rows[TIC_TAC_TOE.text(state)] == outcome.tolist()

@@ -124,6 +124,11 @@ def sample_positions(positions: PositionSet, count: int, seed: int = 0) -> Posit
     return _rows(positions, rows)
 
 
+def shuffle_positions(positions: PositionSet, seed: int = 0) -> PositionSet:
+    """All of the positions in an order in which every beginning is a fair sample."""
+    return _rows(positions, np.random.default_rng(seed).permutation(len(positions.states)))
+
+
 def _rows(positions: PositionSet, rows: Any) -> PositionSet:
     return PositionSet(positions.states[rows], positions.outcomes[rows], positions.plies[rows])
 

@@ -45,7 +45,7 @@ def evaluate(
 
     Example: [bold]tesuji evaluate runs/first --simulations 100[/]
     """
-    from tesuji.arena.accuracy import evaluate_positions, sample_positions
+    from tesuji.arena.accuracy import evaluate_positions, sample_positions, shuffle_positions
     from tesuji.arena.agents import SearchAgent
     from tesuji.cli.contests import known_positions, parse_judge, waiting
 
@@ -58,6 +58,7 @@ def evaluate(
             )
         if sample is not None:
             known = sample_positions(known, sample, seed)
+        known = shuffle_positions(known, seed)
         configs: list[SearchConfig | None] = [] if isinstance(agent.evaluator, str) else [None]
         if isinstance(agent, SearchAgent):
             configs.append(agent.config)
@@ -96,7 +97,7 @@ def _show(title: str, found: "list[Accuracy]") -> None:
         table = Table(
             box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=searched, title_justify="left"
         )
-        for column in ("stage", "positions", "errors", "entropy", "value sign", "draws"):
+        for column in ("stage", "count", "errors", "entropy", "value sign", "draws"):
             justify: Any = "left" if column == "stage" else "right"
             table.add_column(column, justify=justify, no_wrap=True)
         rows = {"all": accuracy.total, **accuracy.by_stage}
@@ -111,8 +112,7 @@ def _show(title: str, found: "list[Accuracy]") -> None:
     console.print(
         "[dim]errors: moves that give away a win or a draw · entropy: −ln of the probability of "
         "moves that do not · draws: mean |value| of drawn positions · in parentheses: 95 % "
-        "intervals[/]",
-        soft_wrap=True,
+        "intervals[/]"
     )
 
 

@@ -45,7 +45,7 @@ def train(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see below."),
+        typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see above."),
     ] = None,
 ) -> None:
     """Learn a game by self-play. Ctrl-C saves (exit code 130); the same command goes on.
@@ -88,6 +88,7 @@ def train(
                         f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or "
                         "--generations"
                     )
+                view.resume(learning.counters.seconds)
                 _keep_settings(folder, config, game)
                 with _interruptible(learning, view) as signals:
                     learning.go(limits, view)

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tesuji.games.contract import Game
+from tesuji.opponents.positions import shipped_positions
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunFolder
 from tesuji.training.loop import Limits
@@ -21,6 +22,7 @@ from tesuji.training.metrics import read_metrics
 
 _BARS = "▁▂▃▄▅▆▇█"
 _HISTORY = 60
+_STRENGTH = ("rating", "rating_error", "accuracy", "accuracy_search")
 
 
 class TrainingView:
@@ -35,6 +37,7 @@ class TrainingView:
         self._folder, self._game, self._config = folder, game, config
         self._limits, self._is_new = limits, is_new
         self._doing, self._progress, self._share = "compiling and starting", 0.0, 0.0
+        self._strength: dict[str, float] = {}  # of earlier generations
         self._started = time.monotonic()
         self._clock = 0.0
         self._losses: deque[float] = deque(maxlen=_HISTORY)
@@ -60,6 +63,12 @@ class TrainingView:
         if self._live.is_started:
             self._live.stop()
 
+    def resume(self, seconds: float) -> None:
+        """The run is loaded: its clock stands at `seconds`, and its latest strength is known."""
+        self._clock, self._started = seconds, time.monotonic()
+        for line in read_metrics(self._folder.metrics_file):
+            self._strength |= {name: line[name] for name in _STRENGTH if name in line}
+
     def say_stopping(self) -> None:
         """Ctrl-C was pressed."""
         self._doing = "stopping: saving what was done (Ctrl-C again quits at once)"
@@ -77,7 +86,8 @@ class TrainingView:
 
     def on_generation(self, metrics: dict[str, Any], progress: float) -> None:
         """See `Listener`."""
-        self.metrics |= metrics
+        self.metrics |= self._strength | metrics
+        self._strength = {}
         self._progress, self._share = progress, 0.0
         self._clock, self._started = float(metrics["seconds"]), time.monotonic()
         self._losses.append(metrics.get("loss", 0.0))
@@ -188,7 +198,10 @@ def show_summary(folder: RunFolder, view: TrainingView) -> None:
     console.print(f"  go on          tesuji train {folder.path} --minutes …")
     game = shlex.quote(folder.read_config()[1]["game"])
     console.print(f"  play it        tesuji play {game} --opponent run:{folder.path}:200")
-    console.print(f"  its strength   tesuji evaluate {folder.path} --simulations 100")
+    if shipped_positions(folder.read_game()) is not None:
+        console.print(f"  its strength   tesuji evaluate {folder.path} --simulations 100")
+    else:
+        console.print(f"  its strength   tesuji match run:{folder.path}:200 uct:1000 --games 100")
     console.print(f"  how it learned tesuji doctor {folder.path}")
 
 

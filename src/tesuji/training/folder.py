@@ -162,7 +162,10 @@ class RunFolder:
         try:
             return make_game(about["game"])
         except (KeyError, ValueError, TypeError, OSError) as error:
-            raise RunError(f"the game of {self.path} cannot be made: {error}") from error
+            raise RunError(
+                f"the game of {self.path} cannot be made: {error}; where its file was moved, "
+                f"say so in {self.config_file}, under [about]"
+            ) from error
 
     def load_weights(self, network: nn.Module, step: int) -> None:
         """Puts the weights of a step into a network.

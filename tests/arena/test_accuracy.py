@@ -143,7 +143,8 @@ def test_shuffled_positions_are_the_same_ones_in_another_order(positions):
     assert sorted(shuffled.plies.tolist()) == sorted(positions.plies.tolist())
     assert shuffled.plies.tolist() != positions.plies.tolist()
     rows = {
-        state.tobytes(): outcome.tolist() for state, outcome in zip(*positions[:2], strict=True)
+        TIC_TAC_TOE.text(state): outcome.tolist()
+        for state, outcome in zip(*positions[:2], strict=True)
     }
     for state, outcome in zip(*shuffled[:2], strict=True):
         assert rows[TIC_TAC_TOE.text(state)] == outcome.tolist()

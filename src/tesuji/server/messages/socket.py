@@ -1,0 +1,28 @@
+"""All that goes over the WebSocket, either way, told apart by `type`."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tesuji.server.messages.runs import RunUpdate, Watch
+from tesuji.server.messages.searching import Answer, Ask, Cancel, Failure, Progress, Queued, Stop
+from tesuji.server.messages.thinking import (
+    Look,
+    LookAtNode,
+    LookAtStep,
+    NodeView,
+    StepView,
+    Think,
+    Thought,
+    TreeView,
+)
+
+FromPage = Annotated[
+    Ask | Think | Look | LookAtStep | LookAtNode | Watch | Stop | Cancel,
+    Field(discriminator="type"),
+]
+
+FromServer = Annotated[
+    Queued | Progress | Answer | Thought | TreeView | StepView | NodeView | RunUpdate | Failure,
+    Field(discriminator="type"),
+]

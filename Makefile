@@ -9,17 +9,22 @@ GAME ?= connect-four
 MINUTES ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: run play test check lint format types tests bench clean help
+.PHONY: run learn play page test check lint format types web tests bench browser clean help
 
-# A run that has its minutes already is refused by train; its strength is shown all the same.
-run: $(VENV)/installed  ## install what is needed, learn Connect Four for 20 minutes (MINUTES=…), show its strength
-	@$(BIN)/tesuji train connect-four --minutes $(MINUTES) || test -e runs/connect-four/state.safetensors
-	@$(BIN)/tesuji evaluate runs/connect-four --simulations 100
+run: $(VENV)/installed page  ## install what is needed, learn Connect Four for 20 minutes (MINUTES=…), play it in the browser meanwhile
+	@$(BIN)/tesuji serve --train $(GAME) --minutes $(MINUTES) --open
+
+learn: $(VENV)/installed  ## learn Connect Four (or GAME=…) in the terminal, and show its strength
+	@$(BIN)/tesuji train $(GAME) --minutes $(MINUTES)
+	@$(BIN)/tesuji evaluate runs/$(GAME) --simulations 100
+
+page: | $(VENV)/bin/python  ## build the page, where its sources have changed
+	@$(BIN)/python web/build_page.py
 
 play: $(VENV)/installed  ## play Connect Four (or GAME=…) against the search in the terminal
 	@$(BIN)/tesuji play "$(GAME)"
 
-test: lint types tests  ## install what is needed; lint, types and all tests
+test: lint types web tests  ## install what is needed; lint, types and all tests
 
 check: test  ## the same as test
 
@@ -30,7 +35,16 @@ lint: $(VENV)/installed-dev  ## style and formatting
 types: $(VENV)/installed-dev  ## the strict type check
 	$(BIN)/mypy
 
-tests: $(VENV)/installed-dev  ## the tests alone, on two cores
+web: page  ## the page's own types and tests, where there is Node.js
+	@if command -v npm > /dev/null; then cd web && npm run --silent check && npm test --silent; fi
+
+browser:  # for the page's tests; without it they are skipped
+	@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+	  echo "Installing Chromium for the page's tests …" && apt-get -qq update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
+	  echo "There is no chromium here: the page's tests in a browser will be skipped."
+
+tests: $(VENV)/installed-dev page browser  ## the tests alone, on two cores
 	$(BIN)/pytest -n 2 --dist worksteal -q
 
 format: $(VENV)/installed-dev  ## put the code into shape
@@ -48,7 +62,7 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: $(DESCRIPTION) | $(VENV)/bin/python
 	@echo "Installing Tesuji …"
-	@$(PIP) --editable '.[learn,plots]'
+	@$(PIP) --editable '.[learn,plots,serve]'
 	@touch $@
 
 $(VENV)/installed-dev: $(DESCRIPTION) | $(VENV)/bin/python
@@ -57,7 +71,7 @@ $(VENV)/installed-dev: $(DESCRIPTION) | $(VENV)/bin/python
 	@touch $@ $(VENV)/installed
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules src/tesuji/server/page .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:

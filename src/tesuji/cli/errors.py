@@ -12,6 +12,10 @@ _EXTRAS = {
     "safetensors": "learn",
     "pyarrow": "learn",
     "matplotlib": "plots",
+    "fastapi": "serve",
+    "pydantic": "serve",
+    "uvicorn": "serve",
+    "websockets": "serve",
     "onnx": "onnx",
     "onnxruntime": "onnx",
 }

@@ -19,6 +19,7 @@ from tesuji.cli import (
     positions,
     rate,
     search,
+    serve,
     sweep,
     train,
 )
@@ -36,6 +37,7 @@ app.command("games")(games.show_games)
 app.command("check")(check.check)
 app.command("search")(search.search)
 app.command("play")(play.play)
+app.command("serve")(serve.serve)
 app.command("train")(train.train)
 app.command("doctor")(doctor.doctor)
 app.command("export")(export.export)

@@ -129,6 +129,7 @@ class Searcher:
         self.threads = 1 if device == "cuda" else threads or len(os.sched_getaffinity(0))
         self._tag = register(game)
         self._tree: Tree | None = None
+        self._run: Run | None = None  # in progress
         self._clock = Clock()
 
     def planned_bytes(self, games: int = 1) -> int:
@@ -161,13 +162,26 @@ class Searcher:
         run = Run(setup, tree, _whole(seed))
         if stop is not None:
             stop.attach(run.scratch.work)
+        self._run = run
         try:
             run.go(batch, self.threads, progress)
         except BaseException:
             self._tree = None  # it may hold half a simulation
             raise
+        finally:
+            self._run = None
         results = run.results(self._clock)
         return results[0] if is_single else results
+
+    def peek(self) -> list[SearchResult]:
+        """The results so far, one a game; to be called by `progress`, when the search stands still.
+
+        Raises:
+            RuntimeError: when nothing is being searched.
+        """
+        if self._run is None:
+            raise RuntimeError("no search is in progress; call peek() from the progress callback")
+        return self._run.results(self._clock)
 
     def advance(self, actions: int | Sequence[int]) -> None:
         """Moves the root of each game along its action, mine or the opponent's."""

@@ -1,0 +1,129 @@
+"""The server, put together: routes, the socket, the page, and who may speak to them."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from tesuji import __version__
+from tesuji.server import pages
+from tesuji.server.guard import Guard
+from tesuji.server.options import ServerOptions
+from tesuji.server.routes_games import make_game_routes
+from tesuji.server.routes_runs import make_run_routes
+from tesuji.server.routes_searching import make_search_routes
+from tesuji.server.schema import message_schemas
+from tesuji.server.services import Services
+from tesuji.server.socket import Connection
+from tesuji.server.turns import Busy
+
+
+class Server:
+    """A server to start from the command line.
+
+    Args:
+        options: what it serves, and to whom.
+        page_folder: where the built page is; without it, the server says so and the API works.
+
+    Raises:
+        ValueError: when a game or a run that was named does not load.
+    """
+
+    def __init__(self, options: ServerOptions, page_folder: Path = pages.FOLDER) -> None:  # noqa: D107
+        self.services = Services(options)
+        self.app = make_app(self.services, page_folder)
+        self.has_page = pages.is_built(page_folder)
+
+    def train(self, minutes: float) -> None:
+        """Learns the default game in the background, or goes on with it.
+
+        Raises:
+            ValueError: when that cannot be done.
+        """
+        self.services.train(minutes)
+
+    def serve(self, listening: socket.socket) -> None:
+        """Serves until Ctrl-C."""
+        config = uvicorn.Config(
+            self.app,
+            log_level="warning",
+            ws_max_size=self.services.options.limits.body_bytes,
+            timeout_graceful_shutdown=2,
+        )
+        uvicorn.Server(config).run([listening])
+
+
+def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
+    """The whole server as an ASGI application."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        warming = asyncio.create_task(services.warm_up())
+        yield
+        warming.cancel()
+        await asyncio.to_thread(services.close)
+
+    app = FastAPI(
+        title="Tesuji",
+        version=__version__,
+        summary="Play, search, analyse and train any game.",
+        lifespan=lifespan,
+    )
+    app.include_router(make_game_routes(services), prefix="/api")
+    app.include_router(make_search_routes(services), prefix="/api")
+    app.include_router(make_run_routes(services), prefix="/api")
+    app.add_api_websocket_route("/api/socket", lambda socket: Connection(services, socket).serve())
+    app.include_router(pages.make_page_routes(page_folder))
+    _answer_errors(app)
+    _describe_messages(app)
+    return Guard(app, services.options)
+
+
+def _answer_errors(app: FastAPI) -> None:
+    """Every refusal is one sentence, in the same form."""
+
+    def problem(status: int, sentence: str) -> JSONResponse:
+        return JSONResponse({"message": sentence}, status)
+
+    @app.exception_handler(ValueError)
+    async def refuse(_: Request, error: ValueError) -> JSONResponse:
+        return problem(422, str(error))
+
+    @app.exception_handler(Busy)
+    async def put_off(_: Request, error: Busy) -> JSONResponse:
+        return problem(429, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def refuse_form(_: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        return problem(422, f"{place or 'the request'}: {first['msg']}")
+
+    @app.exception_handler(HTTPException)
+    async def refuse_address(request: Request, error: HTTPException) -> JSONResponse:
+        sentence = f"there is nothing at {request.url.path}" if error.status_code == 404 else ""
+        return problem(error.status_code, sentence or str(error.detail))
+
+    @app.exception_handler(Exception)
+    async def confess(_: Request, error: Exception) -> JSONResponse:
+        return problem(500, f"the server failed: {type(error).__name__}: {error}")
+
+
+def _describe_messages(app: FastAPI) -> None:
+    """Adds the socket's messages to the OpenAPI document."""
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = describe()
+        document["components"]["schemas"].update(message_schemas())
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,140 @@
+"""The games that a request may name: the bundled ones, and those the command line gave.
+
+A request names a game by its title in this catalogue, with parameters; a path in a request is just
+a title that is not there.
+"""
+
+import dataclasses
+import re
+import threading
+from collections.abc import Iterable
+
+from tesuji.games.contract import Game
+from tesuji.games.registry import bundled_games, make_game
+from tesuji.server.messages.games import GameInfo, Parameter
+
+_MOST_ACTIONS = 10_000
+_MOST_STATE_BYTES = 1 << 16
+_MOST_TURNS = 1_000_000
+_MOST_GAMES = 200  # each set of parameters has rules of its own in memory
+_KINDS = {int: "int", float: "float", bool: "bool", str: "str"}
+
+
+class Catalogue:
+    """Games by title.
+
+    Args:
+        own: games of the user's own, as `path/to/file.py:ClassName`, with or without parameters.
+
+    Raises:
+        UnknownGame: for one that does not load.
+    """
+
+    def __init__(self, own: Iterable[str] = ()) -> None:  # noqa: D107
+        self._specs = {title: title for title in bundled_games()}
+        self._own: dict[str, Game] = {}
+        self._made: dict[str, Game] = {}
+        self._lock = threading.Lock()
+        for spec in own:
+            self.add(spec)
+
+    def add(self, spec: str) -> str:
+        """Takes in a game from the command line or from a run; returns its name here."""
+        game = make_game(spec)
+        title, parameters = _split(spec)
+        if title in self._specs:
+            return _named(title, game)
+        for name, known in self._specs.items():
+            if known == title:
+                return _named(name, game)
+        name = _free_name(type(game).title(), self._specs)
+        self._specs[name] = title
+        self._own[name] = game if not parameters else make_game(title)
+        return _named(name, game)
+
+    def game(self, name: str) -> Game:
+        """The game of that name.
+
+        Raises:
+            ValueError: when there is none, its parameters do not fit, or it is too large.
+        """
+        with self._lock:
+            if name in self._made:
+                return self._made[name]
+            game = make_game(self.spec(name))
+            _check_size(game)
+            if len(self._made) >= _MOST_GAMES:
+                raise ValueError(
+                    f"{_MOST_GAMES} games of different parameters are in use; restart the server "
+                    "for others"
+                )
+            self._made[name] = game
+            return game
+
+    def spec(self, name: str) -> str:
+        """The name by which the command line knows the game."""
+        title, parameters = _split(name)
+        if title not in self._specs:
+            raise ValueError(f"there is no game {title!r}; games here: {', '.join(self._specs)}")
+        return self._specs[title] + parameters
+
+    def name_of(self, name: str, game: Game) -> str:
+        """The name in its one true form: parameters that are the default are left out."""
+        return _named(_split(name)[0], game)
+
+    def infos(self) -> list[GameInfo]:
+        """Every game with its default parameters; the user's own come first."""
+        titles = [*self._own, *(title for title in self._specs if title not in self._own)]
+        return [self._info(title) for title in titles]
+
+    def _info(self, title: str) -> GameInfo:
+        game = self._own.get(title) or make_game(self._specs[title])
+        return GameInfo(
+            name=title,
+            title=title.replace("-", " ").capitalize(),
+            summary=(type(game).__doc__ or "").strip().partition("\n")[0],
+            parameters=[
+                Parameter(
+                    name=parameter.name,
+                    kind=_KINDS[type(parameter.default)],  # type: ignore[arg-type]
+                    default=parameter.default,
+                )
+                for parameter in dataclasses.fields(game)
+                if type(parameter.default) in _KINDS
+            ],
+            num_players=game.num_players,
+            is_own=title in self._own,
+        )
+
+
+def _split(name: str) -> tuple[str, str]:
+    """The title, and the parameters with their parentheses."""
+    match = re.fullmatch(r"\s*([^()]+?)\s*(\(.*\))?\s*", name, re.DOTALL)
+    if match is None:
+        raise ValueError(f"{name!r} is not a game's name; write e.g. connect-four(rows=7,cols=8)")
+    return match[1], match[2] or ""
+
+
+def _named(title: str, game: Game) -> str:
+    return title + game.name[len(game.title()) :]
+
+
+def _free_name(title: str, taken: Iterable[str]) -> str:
+    names, number = set(taken), 2
+    name = title
+    while name in names:
+        name, number = f"{title}-{number}", number + 1
+    return name
+
+
+def _check_size(game: Game) -> None:
+    if game.num_actions > _MOST_ACTIONS or game.max_turns > _MOST_TURNS:
+        raise ValueError(
+            f"{game.name} is too large for the page: it has {game.num_actions:,} actions and up to "
+            f"{game.max_turns:,} turns; {_MOST_ACTIONS:,} and {_MOST_TURNS:,} are the most"
+        )
+    if game.dtype.itemsize > _MOST_STATE_BYTES:
+        raise ValueError(
+            f"{game.name} is too large for the page: a position takes {game.dtype.itemsize:,} "
+            f"bytes, and {_MOST_STATE_BYTES:,} are the most"
+        )

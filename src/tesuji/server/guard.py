@@ -1,0 +1,129 @@
+"""Who may speak to the server: checks of Host, Origin, token and size, before anything is read.
+
+A page of another site that a visitor has open can send requests to 127.0.0.1, and a name that it
+controls can be made to point there; so a local server too must look at Origin and at Host.
+"""
+
+import hmac
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+from tesuji.server.options import LOCAL_HOSTS, ServerOptions
+
+TOKEN_PROTOCOL = "tesuji.token."
+_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
+        b"connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+_OPEN_DOCS = ("/docs", "/redoc")  # FastAPI's pages bring scripts of their own
+
+
+class Guard:
+    """An ASGI layer around the server.
+
+    Args:
+        app: what is guarded.
+        options: host, names, token and the largest body.
+    """
+
+    def __init__(self, app: Any, options: ServerOptions) -> None:  # noqa: D107
+        self._app, self._options = app, options
+        self._hosts = {*LOCAL_HOSTS, options.host, *options.names} - {"0.0.0.0", "::"}
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Passes on what is allowed, and refuses the rest in one sentence."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        refused = self._refusal(scope, headers)
+        if refused is not None:
+            await _refuse(scope, receive, send, *refused)
+        elif scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+        else:
+            limit = _Limit(receive, self._options.limits.body_bytes)
+            await self._app(scope, limit.receive, _with_headers(scope, send))
+
+    def _refusal(self, scope: Any, headers: dict[str, str]) -> tuple[int, str] | None:
+        """The status and the sentence, where the request is not allowed."""
+        host = headers.get("host", "")
+        if _host_name(host) not in self._hosts:
+            return 403, (
+                f"this server is not called {host!r}; start it with --name for other host names"
+            )
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return 403, f"requests from pages of {origin} are not answered"
+        size = headers.get("content-length", "0")
+        if size.isdigit() and int(size) > self._options.limits.body_bytes:
+            return (
+                413,
+                f"the request is too long: {self._options.limits.body_bytes:,} bytes at most",
+            )
+        if scope["path"].startswith("/api") and not self._has_token(scope, headers):
+            return 401, "this server needs its token: open the address that it printed"
+        return None
+
+    def _has_token(self, scope: Any, headers: dict[str, str]) -> bool:
+        if not self._options.token:
+            return True
+        given = headers.get("authorization", "").removeprefix("Bearer ")
+        if scope["type"] == "websocket":
+            protocols = [
+                name.strip() for name in headers.get("sec-websocket-protocol", "").split(",")
+            ]
+            tokens = [name for name in protocols if name.startswith(TOKEN_PROTOCOL)]
+            given = tokens[0].removeprefix(TOKEN_PROTOCOL) if tokens else given
+        return hmac.compare_digest(given.encode(), self._options.token.encode())
+
+
+class _Limit:
+    """Cuts a body off that is longer than it said, or than is allowed."""
+
+    def __init__(self, receive: Any, most: int) -> None:
+        self._receive, self._left = receive, most
+
+    async def receive(self) -> Any:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            return {"type": "http.disconnect"}
+        return message
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.rpartition(":")[0] if ":" in host else host
+
+
+def _with_headers(scope: Any, send: Any) -> Any:
+    """A `send` that adds the headers of a careful page."""
+
+    async def sending(message: Any) -> None:
+        if message["type"] == "http.response.start" and not scope["path"].startswith(_OPEN_DOCS):
+            message = {**message, "headers": [*message["headers"], *_HEADERS]}
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Any, receive: Any, send: Any, status: int, sentence: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": sentence[:120]})
+        return
+    body = json.dumps({"message": sentence}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

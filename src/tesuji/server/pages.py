@@ -1,0 +1,48 @@
+"""The built page, or a few words about why there is none."""
+
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, Response
+from starlette.exceptions import HTTPException
+
+FOLDER = Path(__file__).parent / "page"
+_A_YEAR = "public, max-age=31536000, immutable"  # names of assets change with their content
+
+_NOT_BUILT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Tesuji: the page was not built</title>
+<meta name="viewport" content="width=device-width"></head>
+<body style="font: 1.1rem/1.6 system-ui; max-width: 40rem; margin: 4rem auto; padding: 0 1rem">
+<h1>The page was not built</h1>
+<p>Tesuji was installed without Node.js, which builds its page. The API works all the same:
+<a href="docs">its description</a>.</p>
+<p>To have the page: install Node.js 20 or newer, then run <code>make page</code> in a checkout, or
+install Tesuji again.</p></body></html>
+"""
+
+
+def is_built(folder: Path) -> bool:
+    """Whether there is a page."""
+    return (folder / "index.html").is_file()
+
+
+def make_page_routes(folder: Path) -> APIRouter:
+    """Serves the files of the page; nothing outside its folder."""
+    router = APIRouter(include_in_schema=False)
+    root = folder.resolve()
+
+    @router.get("/")
+    def index() -> Response:
+        if not is_built(root):
+            return HTMLResponse(_NOT_BUILT, 503)
+        return FileResponse(root / "index.html", headers={"cache-control": "no-cache"})
+
+    @router.get("/{path:path}")
+    def file(path: str) -> Response:
+        found = (root / path).resolve()
+        if path.startswith("api/") or not (found.is_relative_to(root) and found.is_file()):
+            raise HTTPException(404)
+        lasting = {"cache-control": _A_YEAR} if path.startswith("assets/") else {}
+        return FileResponse(found, headers=lasting)
+
+    return router

@@ -1,0 +1,81 @@
+"""Routes about training runs: how they go, their games, and starting and stopping them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from tesuji.server.messages import runs as messages
+from tesuji.server.messages.base import RunName
+from tesuji.server.opinions import find_opinions
+from tesuji.server.positions import legal_moves
+from tesuji.server.routes_games import REFUSALS
+from tesuji.server.services import Services
+
+Name = Annotated[RunName, Path()]
+Count = Annotated[int, Query(ge=0, le=2**31 - 1)]
+
+
+def make_run_routes(services: Services) -> APIRouter:
+    """What can be asked about runs, and done with them."""
+    router = APIRouter(tags=["runs"], responses=REFUSALS)
+    runs = services.runs
+
+    @router.get("/runs")
+    def list_runs() -> list[messages.RunInfo]:
+        """All runs."""
+        return services.run_infos()
+
+    @router.post("/runs")
+    def start(request: messages.StartRun) -> messages.RunInfo:
+        """Begins a run."""
+        info = runs.start(request)
+        services.forget_run_infos()
+        return info
+
+    @router.get("/runs/{run}")
+    def details(run: Name) -> messages.RunDetails:
+        """A run with its curves and settings."""
+        return runs.details(run)
+
+    @router.post("/runs/{run}/stop")
+    def stop(run: Name) -> messages.RunInfo:
+        """Stops a run; it saves what it has."""
+        runs.stop(run)
+        services.forget_run_infos()
+        return runs.info(run)
+
+    @router.post("/runs/{run}/resume")
+    def resume(run: Name, request: messages.ResumeRun) -> messages.RunInfo:
+        """Goes on with a run."""
+        runs.resume(run, request)
+        services.forget_run_infos()
+        return runs.info(run)
+
+    @router.get("/runs/{run}/games")
+    def games(
+        run: Name,
+        generation: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
+        first: Count = 0,
+        count: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> messages.GameList:
+        """Self-play games of a generation; of the newest by default."""
+        return runs.games(run, generation, first, count)
+
+    @router.get("/runs/{run}/games/{generation}/{index}")
+    def game(
+        run: Name,
+        generation: Annotated[int, Path(ge=0, le=2**31 - 1)],
+        index: Annotated[int, Path(ge=0, le=2**31 - 1)],
+    ) -> messages.RecordedGame:
+        """A self-play game, with what the search said at each move."""
+        return runs.game(run, generation, index)
+
+    @router.post("/runs/{run}/opinions")
+    def opinions(run: Name, request: messages.OpinionsRequest) -> messages.Opinions:
+        """What the networks of a run thought of a position, one after the other."""
+        game, state = services.positions.game_and_state(request.position)
+        return find_opinions(
+            services.weights, run, game, state, legal_moves(game, state), request.most_steps
+        )
+
+    return router

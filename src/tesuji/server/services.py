@@ -1,0 +1,153 @@
+"""What all requests share: games, positions, runs, players, searches, and traces that are kept."""
+
+import importlib.util
+import logging
+import threading
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from tesuji import __version__
+from tesuji.search.runner import StopFlag
+from tesuji.server.catalogue import Catalogue
+from tesuji.server.messages.games import About, Position
+from tesuji.server.messages.runs import ResumeRun, RunInfo, StartRun
+from tesuji.server.messages.searching import SearchPlayer
+from tesuji.server.options import ServerOptions
+from tesuji.server.players import Players
+from tesuji.server.positions import Positions
+from tesuji.server.runs import Runs
+from tesuji.server.trace import Trace
+from tesuji.server.turns import Searches
+from tesuji.server.weights import Weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_log = logging.getLogger("tesuji")
+_FRESH = 0.9  # seconds for which what is known of the runs counts as new
+
+
+class Services:
+    """Made once for a server.
+
+    Args:
+        options: what it serves.
+
+    Raises:
+        ValueError: when a game or a run that was named does not load.
+    """
+
+    def __init__(self, options: ServerOptions) -> None:  # noqa: D107
+        self.options = options
+        self.catalogue = Catalogue(options.games)
+        self.positions = Positions(self.catalogue)
+        self.runs = Runs(
+            list(options.runs),
+            options.home,
+            options.can_train,
+            make_game=self.catalogue.game,
+            spec_of=self.catalogue.spec,
+            name_of=self.catalogue.add,
+        )
+        self.weights = Weights(self.runs)
+        self.players = Players(options, self.weights)
+        self.searches = Searches(options.searches)
+        self.traces = KeptTraces(options.kept_bytes)
+        self._default_game = self.catalogue.add(options.default_game)
+        self._infos: tuple[float, list[RunInfo]] = (0.0, [])
+        self._lock = threading.Lock()
+
+    def about(self) -> About:
+        """What a page needs to begin."""
+        infos = [info for info in self.run_infos() if info.steps]
+        same = [info for info in infos if info.game == self._default_game]
+        return About(
+            version=__version__,
+            limits=self.options.limits,
+            default_game=self._default_game,
+            default_run=same[0].run if same else None,
+            can_train=self.options.can_train and _can_learn(),
+            runs_folder=self.options.home.name,
+            can_learn=_can_learn(),
+        )
+
+    def run_infos(self) -> list[RunInfo]:
+        """All runs; looked at again once a second at most, however many ask."""
+        with self._lock:
+            if time.monotonic() - self._infos[0] > _FRESH:
+                self._infos = (time.monotonic(), self.runs.infos())
+            return self._infos[1]
+
+    def forget_run_infos(self) -> None:
+        """Has the runs looked at anew: one of them was just changed."""
+        with self._lock:
+            self._infos = (0.0, [])
+
+    def train(self, minutes: float) -> None:
+        """Begins a run of the default game, or goes on with the one that is there.
+
+        Raises:
+            ValueError: when it cannot be begun, or has had its minutes.
+        """
+        same = [info for info in self.runs.infos() if info.game == self._default_game]
+        ours = [info for info in same if info.can_control]
+        if ours and ours[0].state == "stopped":
+            self.runs.resume(ours[0].run, ResumeRun(minutes=minutes))
+        elif not ours or ours[0].state == "failed":
+            self.runs.start(StartRun(game=self._default_game, minutes=minutes))
+
+    async def warm_up(self) -> None:
+        """Compiles the default game, so that the first move does not wait for it."""
+        game, state = self.positions.game_and_state(Position(game=self._default_game))
+        for evaluator in ("rollout", "uniform"):
+            player = SearchPlayer(evaluator=evaluator, simulations=1)  # type: ignore[arg-type]
+            work: Callable[..., object]
+            work = lambda turn, player=player: self.players.search(game, state, player, 0, turn)  # noqa: E731
+            await self.searches.run("the server itself", work, StopFlag())
+
+    def close(self) -> None:
+        """Ends searches, and runs that were begun here."""
+        self.searches.close()
+        self.runs.close()
+
+
+class KeptTraces:
+    """Traces by connection and id, within a number of bytes; the ones looked at longest ago go."""
+
+    def __init__(self, most_bytes: int) -> None:
+        """Nothing kept yet."""
+        self._most_bytes = most_bytes
+        self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
+
+    def put(self, client: str, name: str, trace: Trace) -> None:
+        """Keeps a trace."""
+        self._traces[client, name] = trace
+        self._traces.move_to_end((client, name))
+        while len(self._traces) > 1 and self.nbytes > self._most_bytes:
+            self._traces.popitem(last=False)
+
+    def get(self, client: str, name: str) -> Trace:
+        """A trace that is kept.
+
+        Raises:
+            ValueError: when it is not there any more.
+        """
+        if (client, name) not in self._traces:
+            raise ValueError("this search is not kept any more; run it again")
+        self._traces.move_to_end((client, name))
+        return self._traces[client, name]
+
+    def drop(self, client: str, name: str | None = None) -> None:
+        """Forgets one of a client's traces, or all of them."""
+        for key in [key for key in self._traces if key[0] == client and name in (None, key[1])]:
+            del self._traces[key]
+
+    @property
+    def nbytes(self) -> int:
+        """What they take together."""
+        return sum(trace.nbytes for trace in self._traces.values())
+
+
+def _can_learn() -> bool:
+    return all(importlib.util.find_spec(name) for name in ("torch", "safetensors", "pyarrow"))

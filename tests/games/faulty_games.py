@@ -407,3 +407,23 @@ class RaggedView(TicTacToe):
 class ClicksOutside(TicTacToe):
     def view(self, state):
         return Grid([["."]], [[99]])
+
+
+class MarksOutside(TicTacToe):
+    def view(self, state):
+        return super().view(state)._replace(marks=[(0, 0), (2, 3)])
+
+
+class MarksANumber(TicTacToe):
+    def view(self, state):
+        return super().view(state)._replace(marks=[4])
+
+
+class MarksTwice(TicTacToe):
+    def view(self, state):
+        return super().view(state)._replace(marks=[(0, 0), (0, 0)])
+
+
+class RoundLayout(TicTacToe):
+    def view(self, state):
+        return super().view(state)._replace(layout="round")

@@ -68,6 +68,10 @@ FAULTS = {
     "HalfAnAction": ("declaration", "num_actions must be a positive int"),
     "RaggedView": ("view", "as many actions as cells"),
     "ClicksOutside": ("view", "must be -1 or 0 to 8"),
+    "MarksOutside": ("view", "marks (2, 3); a mark is the row and column of a cell of 3x3"),
+    "MarksANumber": ("view", "marks 4; a mark is the row and column"),
+    "MarksTwice": ("view", "marks a cell twice"),
+    "RoundLayout": ("view", "layout is 'round'; it must be square, points, hex"),
 }
 
 BUNDLED = [

@@ -1,12 +1,13 @@
 """How a game shows itself: the observation and its side, symmetries, names of moves, the board."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tesuji.games.check_playing import Played, first_difference, moves, rule_place, step
-from tesuji.games.contract import CHANCE, Game, Grid, Symmetry
+from tesuji.games.contract import CHANCE, Game, Grid, Layout, Symmetry
 from tesuji.games.findings import Findings, Stop
 
 _POSITIONS = 200
@@ -237,4 +238,17 @@ def _grid_problem(game: Game, grid: Grid) -> str:
         return "view's cells must be texts"
     if not all(-1 <= action < game.num_actions for row in grid.actions for action in row):
         return f"view's actions must be -1 or 0 to {game.num_actions - 1}"
+    if grid.layout not in get_args(Layout):
+        return f"view's layout is {grid.layout!r}; it must be {', '.join(get_args(Layout))}"
+    return _marks_problem(grid)
+
+
+def _marks_problem(grid: Grid) -> str:
+    rows, cols = len(grid.cells), len(grid.cells[0])
+    for mark in grid.marks:
+        place = tuple(mark) if isinstance(mark, Sequence) else ()
+        if len(place) != 2 or not (place[0] in range(rows) and place[1] in range(cols)):
+            return f"view marks {mark!r}; a mark is the row and column of a cell of {rows}x{cols}"
+    if len(set(map(tuple, grid.marks))) < len(grid.marks):
+        return "view marks a cell twice"
     return ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tesuji.games.contract import Field, Game, Grid, Symmetry, field
+from tesuji.games.lines import cells_in_a_row
 
 ONE = np.uint64(1)
 
@@ -100,7 +101,22 @@ class ConnectFour(Game):
             [self._mark(state, self.bit(row, col)) for col in range(self.cols)]
             for row in reversed(range(self.rows))
         ]
-        return Grid(cells, [list(range(self.cols)) for _ in range(self.rows)])
+        actions = [list(range(self.cols)) for _ in range(self.rows)]
+        return Grid(cells, actions, marks=cells_in_a_row(cells, self.in_a_row))
 
     def _mark(self, state: Any, cell: Any) -> str:
         return "x" if state.stones[0] & cell else "o" if state.stones[1] & cell else "."
+
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Stones that lie on the ground or on each other; as many of each as one likes."""
+        for col, column in enumerate(zip(*reversed(cells), strict=True)):
+            stones = "".join(column).rstrip(".")  # from the bottom up
+            if "." in stones:
+                raise ValueError(
+                    f"a stone in column {col + 1} has nothing below it; stones fall to the bottom"
+                )
+            for row, stone in enumerate(stones):
+                state.stones["xo".find(stone)] |= self.bit(row, col)
+        for player in (1 - state.to_play, state.to_play):
+            if self.has_line(state.stones[player]) and not state.is_over:
+                self.win(state, player)

@@ -12,7 +12,7 @@ import keyword
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,6 +25,12 @@ CHANCE = -1
 
 MAX_CHANCE_OUTCOMES = 256
 """Room for chance outcomes where a game does not set `max_chance_outcomes`."""
+
+PIECES = ("x", "o", "z", "v", "w", "y", "u", "t")
+"""The texts of cells that are drawn as pieces of the first player, the second, and so on."""
+
+EMPTY = (".", " ", "")
+"""The texts of cells in which nothing stands."""
 
 _BUILT_IN_FIELDS = ("returns", "turn", "to_play", "is_over")
 _RESERVED_FIELDS = (*_BUILT_IN_FIELDS, "dtype", "view")  # NumPy and Numba take these for theirs
@@ -57,11 +63,20 @@ class Symmetry(NamedTuple):
     actions: Sequence[int]  # actions[a] is what action a becomes
 
 
-class Grid(NamedTuple):
-    """A board of cells, for drawing: what stands in each, and which action a click on it plays."""
+Layout = Literal["square", "points", "hex"]
 
-    cells: list[list[str]]
+
+class Grid(NamedTuple):
+    """A board of cells, for drawing: what stands in each, and which action a click on it plays.
+
+    The layout is `square` for cells side by side, `points` for stones on the crossings of lines,
+    `hex` for rows that are each shifted by half a cell.
+    """
+
+    cells: list[list[str]]  # PIECES, EMPTY, numbers for tiles, "+", "-" and "|" for lines, or text
     actions: list[list[int]]  # -1: not clickable
+    marks: Sequence[tuple[int, int]] = ()  # row and column of what to point out: the line that wins
+    layout: Layout = "square"
 
 
 class State(Record):  # type: ignore[misc]
@@ -126,6 +141,14 @@ class Game:
     def view(self, state: Any) -> Grid | None:
         """The board as cells to draw and to click, where the game has one."""
         return None
+
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Fills in a position made by hand: cells as `view` draws them; ValueError if it cannot be.
+
+        The state arrives with every field zero but `to_play`. A game that does not write this can
+        be set up all the same where one field is what `view` draws: see `games/setting_up.py`.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no set_up()")
 
     def text(self, state: Any) -> str:
         """The position in plain text."""

@@ -133,6 +133,28 @@ class DotsAndBoxes(Game):
             cells[2 * row + 1][2 * col + 1] = " xo"[owner]
         return Grid(cells, drawing.tolist())
 
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Any lines; a box has an owner just where all its four sides are drawn."""
+        drawing = self._drawing()
+        for place in np.argwhere(drawing >= 0):
+            state.lines[drawing[tuple(place)]] = cells[place[0]][place[1]] != " "
+        for row, col in np.ndindex(state.sides.shape):
+            top, left = 2 * row, 2 * col
+            around = ((top, left + 1), (top + 1, left), (top + 1, left + 2), (top + 2, left + 1))
+            sides = sum(cells[r][c] != " " for r, c in around)
+            owner = " xo".find(cells[top + 1][left + 1])
+            if (sides == 4) != (owner > 0):
+                raise ValueError(
+                    f"the box between {_dot(row, col)} and {_dot(row + 1, col + 1)} has {sides} "
+                    f"sides; a box with four belongs to x or o, one with fewer to nobody"
+                )
+            state.sides[row, col], state.owner[row, col] = sides, owner
+            if owner > 0:
+                state.score[owner - 1] += 1
+        state.turn = state.lines.sum()
+        if state.turn == self.num_actions:
+            self.end_game(state)
+
     def text(self, state: Any) -> str:
         """The drawing with its dots named, the boxes of each and who is to play."""
         letters = "   " + "   ".join(chr(ord("a") + col) for col in range(self.cols + 1))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tesuji.games.contract import Field, Game, Grid, Symmetry, field
+from tesuji.games.lines import cells_in_a_row
 from tesuji.games.symmetries import grid_symmetries
 
 
@@ -77,6 +78,7 @@ class TicTacToe(Game):
         return f"{chr(ord('a') + action % self.size)}{action // self.size + 1}"
 
     def view(self, state: Any) -> Grid:
-        """The board, each cell clickable."""
+        """The board, each cell clickable; a full line is marked."""
         cells = [[".xo"[mark] for mark in row] for row in state.board]
-        return Grid(cells, np.arange(self.num_actions).reshape(self.size, self.size).tolist())
+        actions = np.arange(self.num_actions).reshape(self.size, self.size).tolist()
+        return Grid(cells, actions, marks=cells_in_a_row(cells, self.size))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from tesuji.games.contract import Field, Game, Grid, Symmetry, field
+from tesuji.games.lines import cells_in_a_row
 from tesuji.games.symmetries import grid_symmetries
 
 
@@ -89,6 +90,7 @@ class Trio(Game):
         return f"{chr(ord('a') + action % self.size)}{action // self.size + 1}"
 
     def view(self, state: Any) -> Grid:
-        """The board, each cell clickable."""
+        """The board, each cell clickable; the line that wins is marked."""
         cells = [[".xoz"[stone] for stone in row] for row in state.board]
-        return Grid(cells, np.arange(self.num_actions).reshape(self.size, self.size).tolist())
+        actions = np.arange(self.num_actions).reshape(self.size, self.size).tolist()
+        return Grid(cells, actions, marks=cells_in_a_row(cells, self.in_a_row))

@@ -191,6 +191,23 @@ class TwentyFortyEight(Game):
         cells = [["." if tile == 0 else str(2 ** int(tile)) for tile in row] for row in tiles]
         return Grid(cells, [[-1] * self.size for _ in range(self.size)])
 
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Tiles below the target, with the score of having made them from 2s alone.
+
+        No more large tiles than a game can make: the largest may be 2^(n+1) on n cells, the next
+        2^n, and so on. Merging two tiles and adding a 2 or a 4 keep that true of a board.
+        """
+        tiles = [int(text) if text.isdecimal() else 0 for row in cells for text in row]
+        for rank, tile in enumerate(sorted(tiles, reverse=True)):
+            most = min(self.target // 2, 2 ** (self.num_cells + 1 - rank))
+            if tile and (tile < 2 or tile > most or tile & (tile - 1)):
+                raise ValueError(
+                    f"a {tile} cannot stand on this board: tiles are powers of two, and number "
+                    f"{rank + 1} by size is at most {most}"
+                )
+        state.board[:] = [tile.bit_length() - 1 if tile else 0 for tile in tiles]
+        state.score = sum(tile * (tile.bit_length() - 2) for tile in tiles if tile)
+
     def text(self, state: Any) -> str:
         """The tiles in columns, and the score."""
         cells = self.view(state).cells

@@ -1,0 +1,70 @@
+"""What a board shows besides its cells: the line that won, and texts that a page can draw."""
+
+import itertools
+import random
+
+import pytest
+
+from tesuji.games import bundled_games, make_game
+from tesuji.games.contract import EMPTY, PIECES, Grid
+from tesuji.games.lines import cells_in_a_row
+
+
+def played(name, moves):
+    game = make_game(name)
+    state = game.new_state()
+    for move in moves.split():
+        game.apply(state, game.parse_action(move))
+    return game.view(state)
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "marks"),
+    [
+        ("tic-tac-toe", "a1 a2 b1 b2 c1", [(0, 0), (0, 1), (0, 2)]),
+        ("tic-tac-toe", "b1 a1 a2 b2 b3 c3", [(0, 0), (1, 1), (2, 2)]),
+        ("tic-tac-toe", "c1 a1 a3 b1 b2", [(0, 2), (1, 1), (2, 0)]),
+        ("connect-four", "4 5 4 5 4 5 4", [(2, 3), (3, 3), (4, 3), (5, 3)]),
+        ("connect-four", "1 2 2 3 3 4 3 4 4 7 4", [(2, 3), (3, 2), (4, 1), (5, 0)]),
+        ("trio", "a1 a2 a3 b1 c2 b3 c1", [(0, 0), (0, 1), (0, 2)]),
+    ],
+)
+def test_the_line_that_wins_is_marked(game, moves, marks):
+    assert played(game, moves).marks == marks
+
+
+@pytest.mark.parametrize(("game", "moves"), [("tic-tac-toe", "a1 a2 b1"), ("connect-four", "4 4")])
+def test_nothing_is_marked_while_the_game_goes_on(game, moves):
+    assert played(game, moves).marks == []
+
+
+def test_two_lines_at_once_and_lines_longer_than_needed_are_marked_whole():
+    cells = [list("xxxxo"), list("xo.o."), list("x...."), list("o....")]
+    assert cells_in_a_row(cells, 3) == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (2, 0)]
+
+
+def test_empty_cells_and_lines_around_the_edge_make_no_line():
+    assert cells_in_a_row([list("..x"), list("xx."), list("   ")], 3) == []
+
+
+def test_a_grid_without_further_words_is_square_and_unmarked():
+    grid = Grid([["."]], [[0]])
+    assert (grid.marks, grid.layout) == ((), "square")
+
+
+def test_pieces_are_told_apart():
+    texts = (*PIECES, *EMPTY, "+", "-", "|")
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("name", bundled_games())
+def test_cells_of_bundled_games_are_pieces_tiles_lines_or_empty(name):
+    game, chance = make_game(name), random.Random(3)
+    state = game.new_state()
+    seen = set()
+    while not state.is_over:
+        seen |= set(itertools.chain(*game.view(state).cells))
+        game.apply(state, chance.choice(game.legal(state)))
+    known = {*PIECES[: game.num_players], *EMPTY, "+", "-", "|"}
+    assert len(seen) > 2
+    assert all(text in known or text.isdecimal() for text in seen)

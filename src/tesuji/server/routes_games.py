@@ -24,6 +24,11 @@ def make_game_routes(services: Services) -> APIRouter:
         """The server: version, limits, and what to show first."""
         return services.about()
 
+    @router.get("/health")
+    async def health() -> messages.Health:
+        """How busy the server is."""
+        return services.health()
+
     @router.get("/games")
     def games() -> list[messages.GameInfo]:
         """All games, with their parameters."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tesuji import __version__
 from tesuji.search.runner import StopFlag
 from tesuji.server.catalogue import Catalogue
-from tesuji.server.messages.games import About, Position
+from tesuji.server.messages.games import About, Health, Position
 from tesuji.server.messages.runs import ResumeRun, RunInfo, StartRun
 from tesuji.server.messages.searching import SearchPlayer
 from tesuji.server.options import ServerOptions
@@ -70,6 +70,15 @@ class Services:
             can_train=self.options.can_train and _can_learn(),
             runs_folder=self.options.home.name,
             can_learn=_can_learn(),
+        )
+
+    def health(self) -> Health:
+        """How busy the server is."""
+        return Health(
+            started=len(self.searches.running),
+            waiting=self.searches.num_waiting,
+            kept_traces=len(self.traces),
+            kept_bytes=self.traces.nbytes,
         )
 
     def run_infos(self) -> list[RunInfo]:
@@ -142,6 +151,10 @@ class KeptTraces:
         """Forgets one of a client's traces, or all of them."""
         for key in [key for key in self._traces if key[0] == client and name in (None, key[1])]:
             del self._traces[key]
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._traces)
 
     @property
     def nbytes(self) -> int:

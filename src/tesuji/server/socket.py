@@ -90,7 +90,8 @@ class Connection:
         elif isinstance(message, runs.Watch):
             self._begin(message.id, self._watch(message))
         else:
-            self._begin(f"{message.id} looking", self._look(message), message.id)
+            name = f"{message.id} {next(_numbers)}"  # looks do not take each other's place
+            self._begin(name, self._look(message), message.id)
 
     def _begin(self, name: str, work: Coroutine[Any, Any, None], id_: str = "") -> None:
         """Starts a task; a newer request of the same name takes the place of the older."""
@@ -118,7 +119,6 @@ class Connection:
 
     def _cancel(self, id_: str) -> None:
         self._cancel_task(id_)
-        self._cancel_task(f"{id_} looking")
         self._services.traces.drop(self._client, id_)
 
     def _cancel_task(self, name: str) -> None:

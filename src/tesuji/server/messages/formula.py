@@ -2,14 +2,25 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from tesuji.search.config import FirstPlayUrgency, VisitTerm
 from tesuji.server.messages.base import Message, Seed, Text
 
 MOST_CHILDREN = 512
 MOST_SELECTIONS = 10_000
+LEAST_BASE = 1e-3
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _check_base(base: float) -> float:
+    """Refuses a base so small that the logarithm of visits / base has no value."""
+    if 0 < base < LEAST_BASE:
+        raise ValueError(f"it is {base}; give 0, for a c that stays, or {LEAST_BASE} and more")
+    return base
+
+
+GrowthBase = Annotated[float, Field(ge=0, le=1e9), AfterValidator(_check_base)]
 
 
 class Child(Message):
@@ -28,7 +39,7 @@ class FormulaRequest(Message):
     selection: Literal["uct", "puct", "puct-log"] = "puct"
     c_uct: Annotated[float, Field(ge=0, le=1000)] = 1.4142135623730951
     c_puct: Annotated[float, Field(ge=0, le=1000)] = 1.25
-    c_puct_base: Annotated[float, Field(ge=0, le=1e9)] = 19652.0
+    c_puct_base: GrowthBase = 19652.0
     visit_term: VisitTerm = "one-plus-sum"
     visit_exponent: Annotated[float, Field(ge=0, le=4)] = 0.5
     fpu: FirstPlayUrgency = "auto"
@@ -43,21 +54,21 @@ class FormulaRequest(Message):
 
 
 class ScoredChild(Message):
-    """A child with what the formulas make of it."""
+    """A child with what the formulas make of it; None is infinite."""
 
     noise: float  # η, 0 without noise
     prior: float  # with noise
-    q: float  # with first-play urgency
-    u: float
-    score: float  # q + u
+    q: float | None  # with first-play urgency
+    u: float | None
+    score: float | None  # q + u
     policy: float  # visits^(1/τ), normalised
 
 
 class Curve(Message):
-    """How a child's score would fall with its own visits, all else as it is."""
+    """How a child's score would fall with its own visits, all else as it is; None is infinite."""
 
     visits: list[int]
-    scores: list[float]
+    scores: list[float | None]
 
 
 class FormulaAnswer(Message):

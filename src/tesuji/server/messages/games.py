@@ -39,6 +39,15 @@ class About(Message):
     can_learn: bool  # whether PyTorch is installed
 
 
+class Health(Message):
+    """How busy the server is."""
+
+    started: int  # searches that run or pause
+    waiting: int  # for a thread
+    kept_traces: int
+    kept_bytes: int  # of those
+
+
 class Parameter(Message):
     """A parameter of a game."""
 

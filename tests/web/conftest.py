@@ -1,0 +1,104 @@
+"""A real server in a process of its own, with a small run, and a real browser in front of it."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tesuji.server.pages import FOLDER, is_built
+
+ROOT = Path(__file__).parents[2]
+OWN_GAME = ROOT / "examples" / "nim.py"
+SCREENSHOTS = ROOT / "build" / "screenshots"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 60_000  # milliseconds; the machine may be busy, and rules compile once
+
+
+def pytest_collection_modifyitems(items):
+    reason = ""
+    if CHROMIUM is None:
+        reason = "there is no chromium to show the page in"
+    elif not is_built(FOLDER):
+        reason = "the page was not built; `make page` does"
+    if reason:
+        for item in items:
+            if Path(__file__).parent in item.path.parents:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory) -> Path:
+    """A run of tic-tac-toe: three generations of a small network."""
+    folder = tmp_path_factory.mktemp("given") / "small"
+    settings = ["network.kind=mlp", "training.generation_positions=300", "selfplay.games=32"]
+    command = [sys.executable, "-m", "tesuji.cli", "train", "tic-tac-toe", "--generations", "3"]
+    options = [part for setting in settings for part in ("--set", setting)]
+    subprocess.run(
+        [*command, "--run", str(folder), "--threads", "1", "--seed", "1", *options],
+        check=True,
+        capture_output=True,
+        timeout=300,
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory) -> Path:
+    """Where the page begins runs."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="session")
+def address(run_folder, home) -> Iterator[str]:
+    """A server that is running, with the small run and a game from a file."""
+    command = [sys.executable, "-m", "tesuji.cli", "serve", str(run_folder), "--port", "0"]
+    process = subprocess.Popen(
+        [*command, "--home", str(home), "--game", f"{OWN_GAME}:Nim"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert "http://" in line, f"the server did not start: {line!r}"
+        yield line.split("http://")[1].split()[0].join(("http://", ""))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page of 1280 × 900; errors that its scripts print fail the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=address)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "console",
+        lambda message: errors.append(message.text) if message.type == "error" else None,
+    )
+    yield page
+    context.close()
+    assert not errors, errors

@@ -1,7 +1,9 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { loadEnv } from "vite";
 import { defineConfig } from "vitest/config";
 
-const SERVER = process.env.TESUJI_SERVER ?? "http://127.0.0.1:8000";
+// TESUJI_SERVER=http://127.0.0.1:8000 npm run dev: where a server answers while the page is written.
+const { TESUJI_SERVER: server = "http://127.0.0.1:8000" } = loadEnv("", ".", "TESUJI_");
 
 export default defineConfig({
   base: "./", // the page works under any prefix
@@ -14,7 +16,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: {
-    proxy: { "/api": { target: SERVER, ws: true } },
+    proxy: { "/api": { target: server, ws: true } },
   },
   test: { include: ["src/**/*.test.ts"], environment: "node" },
 });

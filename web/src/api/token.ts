@@ -1,0 +1,30 @@
+/** The token of a server that asks for one: it arrives once in the address, then stays out of sight. */
+
+const KEY = "tesuji.token";
+let token: string | null = null;
+
+/** Takes the token from `?token=…`, keeps it for this tab and takes it out of the address. */
+export function keepToken(): void {
+  const address = new URL(window.location.href);
+  const given = address.searchParams.get("token");
+  if (given) {
+    token = given;
+    try {
+      sessionStorage.setItem(KEY, given);
+    } catch {
+      // Storage may be forbidden; the token then lasts until the page is loaded again.
+    }
+    address.searchParams.delete("token");
+    window.history.replaceState(null, "", address);
+    return;
+  }
+  try {
+    token = sessionStorage.getItem(KEY);
+  } catch {
+    token = null;
+  }
+}
+
+export function readToken(): string | null {
+  return token;
+}

@@ -1,0 +1,21 @@
+/** The places of the page, in the order of the navigation. */
+
+import type { IconName } from "../ui/icons";
+
+export interface Place {
+  name: string;
+  title: string;
+  icon: IconName;
+}
+
+export const places: readonly Place[] = [
+  { name: "play", title: "Play", icon: "board" },
+  { name: "watch", title: "Watch", icon: "tree" },
+  { name: "formula", title: "Formula", icon: "formula" },
+  { name: "training", title: "Training", icon: "training" },
+  { name: "learn", title: "Learn", icon: "learn" },
+];
+
+export function titleOf(name: string): string {
+  return places.find((place) => place.name === name)?.title ?? "Page";
+}

@@ -29,6 +29,10 @@ _STREAM_START = b"\xff\xff\xff\xff"  # of every stream of Arrow's
 _ROW_GROUP = 1024
 
 
+class DamagedShard(ValueError):
+    """A shard that cannot be read, and why."""
+
+
 class Shard(NamedTuple):
     """A file of games, all finished in one generation."""
 
@@ -66,14 +70,26 @@ def list_shards(folder: Path) -> list[Shard]:
 def read_shard(game: Game, shard: Shard) -> list[GameRecord]:
     """The games of a shard; none where it is damaged, which is then said and set aside."""
     try:
+        return load_shard(game, shard)
+    except DamagedShard as error:
+        _set_aside(shard.path, str(error))
+        return []
+
+
+def load_shard(game: Game, shard: Shard) -> list[GameRecord]:
+    """The games of a shard, which is left where it is.
+
+    Raises:
+        DamagedShard: when they cannot be read.
+    """
+    try:
         contents = shard.path.read_bytes()
         digest = shard.path.name.split(".")[1]
         if hashlib.sha256(contents).hexdigest()[:_DIGITS] != digest:
             raise ValueError("its contents are not those it was written with")
         return from_table(game, pa.parquet.read_table(pa.BufferReader(contents)))
     except (OSError, ValueError, IndexError, pa.ArrowException) as error:
-        _set_aside(shard.path, str(error).splitlines()[0])
-        return []
+        raise DamagedShard(str(error).splitlines()[0]) from error
 
 
 def _set_aside(path: Path, reason: str) -> None:

@@ -1,150 +1,101 @@
-"""What selection makes of a node's moves, by the engine's own functions.
+"""One position across the checkpoints of a run: what each network says without a search."""
 
-A node is given as a `Standing`: its statistics at some time, whether they are read from a tree or
-counted again from a trace. The engine's functions of selection then run on it as they stand, over a
-tree of this one node, so that no formula is written twice.
-"""
+import bisect
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+import numpy as np
+from numpy.typing import NDArray
 
 from tesuji.games.contract import CHANCE, Game
-from tesuji.search.formulas import INFINITE
-from tesuji.search.gumbel import completed_q, mixed_value
-from tesuji.search.options import AMAF_OFF, GUMBEL, UCT
-from tesuji.search.selection import edge_score, node_terms, optional_q
-from tesuji.search.tree import ROOT
 from tesuji.server.messages.games import Move
-from tesuji.server.messages.searching import MoveOpinion
+from tesuji.server.messages.runs import Generation, Opinion, Opinions
+from tesuji.server.messages.searching import MoveOutcome
+from tesuji.server.weights import Weights
 
-_ELSEWHERE = 1  # the place of a node that is not the root
-
-
-class MoveStanding(NamedTuple):
-    """A move's statistics; the engine's functions read it as an edge and its extras in one."""
-
-    action: int
-    prior: float  # P, at the root with its noise
-    visits: int  # n
-    value_sum: float  # W, for the mover; where chance moves, for the player who decided last
-    q: float  # W / n, 0 where never visited
-    is_proven: bool
-    exact: float
+Say = Callable[[int], Opinion]
 
 
-class Standing(NamedTuple):
-    """A node's statistics at one time; the engine's functions read it as a node and its extras."""
-
-    is_root: bool
-    mover: int
-    sum_visits: int  # S
-    value_sum: list[float]  # per player, own evaluation included
-    square_sum: float  # of the mover's results, own evaluation included; 0 unless an option needs it
-    own_value: float  # own evaluation for the mover; 0 unless an option needs it
-    moves: list[MoveStanding]
-    first_edge: int = 0
-
-    @property
-    def num_edges(self) -> int:
-        """The number of moves."""
-        return len(self.moves)
-
-    @property
-    def node_visits(self) -> int:
-        """N: S + 1 for the node's own evaluation; the root's, and chance's, do not count."""
-        return self.sum_visits + (not self.is_root and self.mover != CHANCE)
-
-
-def plain_options(record: Any) -> Any:
-    """The options of one game as plain numbers, leaves on their way and AMAF left out.
-
-    A trace says nothing of either, and neither changes what is added to Q.
-    """
-    numbers = {name: record[name].item() for name in record.dtype.names}
-    return SimpleNamespace(**{**numbers, "leaves": 1, "amaf": AMAF_OFF})
-
-
-def give_opinions(
-    game: Game, options: Any, standing: Standing, fills_first_play: bool = False
-) -> list[MoveOpinion]:
-    """What is known of each move, in the order in which selection looks at them.
-
-    `u` is what the formula adds to Q. It is null under Gumbel's selection, which adds nothing to Q
-    but compares by other rules, and where chance moves. A number of 10⁹ or more stands for
-    infinity, as it does in the engine: U of UCT for a move never tried; Q of such a move with
-    fpu=infinite; U of a root move that forced playouts take next.
+def find_opinions(
+    weights: Weights,
+    run: str,
+    game: Game,
+    state: Any,
+    moves: Sequence[Move],
+    most_steps: int,
+    outcomes: Sequence[MoveOutcome] = (),
+) -> Opinions:
+    """What the networks of at most so many steps say, the first and the last step among them.
 
     Args:
-        game: names the moves.
-        options: see `plain_options`.
-        standing: the node.
-        fills_first_play: whether q of a move never tried is what selection takes for it, which is
-            first-play urgency, or Gumbel's v_mix; else it is null.
+        weights: of the runs.
+        run: whose networks.
+        game: the position's.
+        state: the position.
+        moves: the legal ones, in the order in which policies are given.
+        most_steps: with 1, the last alone.
+        outcomes: the truth, where it is known.
+
+    Raises:
+        ValueError: when the run is of another game, or nobody is to move.
     """
-    scored = _score(options, standing)
-    total = max(1, standing.sum_visits)
-    return [
-        MoveOpinion(
-            action=move.action,
-            name=name_move(game, move.action, standing.mover),
-            prior=move.prior,
-            visits=move.visits,
-            share=move.visits / total,
-            q=q if fills_first_play or move.visits > 0 or move.is_proven else None,
-            u=u,
-            exact=move.exact if move.is_proven else None,
+    reader = weights.runs.reader(run)
+    saved = reader.open().saved
+    if saved.game != game:
+        raise ValueError(f"{run} is a run of {saved.game.name}, not of {game.name}")
+    if state.is_over or state.to_play == CHANCE:
+        raise ValueError("a network has opinions only where a player is to move")
+    planes, actions = game.observation(state), [move.action for move in moves]
+    say = _make_speaker(saved, planes, actions, reader.generations())
+    said = []
+    for step in spread_steps(reader.steps(), most_steps):
+        try:
+            key = (reader.path, weights.stamp(reader, step), planes.tobytes(), tuple(actions))
+            said.append(weights.opinions.find(key, lambda step=step: say(step)))  # type: ignore[misc]
+        except ValueError:
+            if step in reader.steps():  # else they were deleted meanwhile
+                raise
+    return Opinions(moves=list(moves), opinions=said, outcomes=list(outcomes))
+
+
+def spread_steps(steps: Sequence[int], most: int) -> list[int]:
+    """At most so many of the steps, evenly, the first and the last among them."""
+    if len(steps) <= most:
+        return list(steps)
+    if most == 1:
+        return [steps[-1]]
+    last = len(steps) - 1
+    return [steps[round(place * last / (most - 1))] for place in range(most)]
+
+
+def _make_speaker(
+    saved: Any, planes: NDArray[np.float32], actions: list[int], generations: list[Generation]
+) -> Say:
+    """Says what the network of a step thinks; one network takes the weights of all in turn."""
+    import torch
+
+    from tesuji.networks.architectures import make_network
+    from tesuji.networks.torch_engine import torch_threads
+
+    network: Any = None
+    batch = torch.from_numpy(planes[None])
+    known_steps = [generation.step for generation in generations]
+
+    def say(step: int) -> Opinion:
+        nonlocal network
+        if network is None:
+            network = make_network(saved.game, saved.config.network, 0).eval()
+        with torch_threads(1):
+            saved.folder.load_weights(network, step)
+            with torch.inference_mode():
+                output = network(batch)
+                policy = torch.softmax(output.logits[0, actions], 0)
+        place = bisect.bisect_right(known_steps, step)
+        return Opinion(
+            step=step,
+            generation=generations[place - 1].generation if place else 0,
+            value=float(output.values.reshape(-1)[0]),
+            policy=policy.tolist(),
         )
-        for move, (q, u) in zip(standing.moves, scored, strict=True)
-    ]
 
-
-def name_move(game: Game, action: int, player: int) -> str:
-    """What people call the move, or chance's outcome."""
-    return game.outcome_name(action) if player == CHANCE else game.action_name(action)
-
-
-def make_move(game: Game, action: int, player: int) -> Move:
-    """The move with its name."""
-    return Move(action=action, name=name_move(game, action, player), player=player)
-
-
-def _score(options: Any, standing: Standing) -> list[tuple[float | None, float | None]]:
-    """Q, as selection takes it, and U of each move."""
-    if standing.mover == CHANCE:
-        return [(move.q if move.visits > 0 else None, None) for move in standing.moves]
-    tree = _plant(standing)
-    node, places = (ROOT if standing.is_root else _ELSEWHERE), range(standing.num_edges)
-    if options.selection == GUMBEL:
-        mixed = mixed_value(tree, options, 0, node)
-        return [(completed_q(tree, options, 0, place, mixed), None) for place in places]
-    terms = node_terms(tree, options, 0, node)
-    return [_score_move(tree, options, node, place, terms) for place in places]
-
-
-class _OneNode(NamedTuple):
-    """A tree of one node and its edges, with what the functions of selection look up in a tree."""
-
-    nodes: dict[tuple[int, int], Standing]
-    node_extras: dict[tuple[int, int], Standing]
-    edges: dict[tuple[int, int], MoveStanding]
-    extras: dict[tuple[int, int], MoveStanding]
-
-
-def _plant(standing: Standing) -> _OneNode:
-    nodes = {(0, ROOT if standing.is_root else _ELSEWHERE): standing}
-    edges = {(0, place): move for place, move in enumerate(standing.moves)}
-    return _OneNode(nodes, nodes, edges, edges)
-
-
-def _score_move(
-    tree: _OneNode, options: Any, node: int, place: int, terms: Any
-) -> tuple[float, float]:
-    """Q and U, whose sum is the engine's score."""
-    move = tree.edges[0, place]
-    u = edge_score(options.selection, 0.0, move.prior, move.visits, terms)
-    if move.visits == 0 and options.selection == UCT:  # infinite by its formula, whatever Q is
-        return terms.first_play, u
-    q = optional_q(tree, options, 0, node, place, move.visits, terms)
-    if q == INFINITE and move.visits > 0:  # a forced playout, whose own Q is worth seeing
-        return move.q, q + u - move.q
-    return q, u
+    return say

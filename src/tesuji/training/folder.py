@@ -7,6 +7,7 @@
     games/unsaved.journal    games that finished since
     state.safetensors        optimiser, averages, replay counts, random numbers, counters
     metrics.jsonl            a line per generation;  events/: the same for TensorBoard
+    train.log                what a training process printed that the page's server started
 
 `state.safetensors` is the commit: it names the last whole generation, and whatever was written for
 a later one is written again. Each file appears whole or not at all.
@@ -16,6 +17,7 @@ import dataclasses
 import fcntl
 import json
 import os
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -42,6 +44,8 @@ _SECTIONS: dict[str, type] = {
     "training": TrainingConfig,
     "run": RunOptions,
 }
+_LOCK_TRIES = 10
+_LOCK_PAUSE = 0.02  # seconds; `is_locked` of another process lets go much sooner
 
 
 class RunError(ValueError):
@@ -61,6 +65,8 @@ class RunFolder:
         self.games = self.path / "games"
         self.events = self.path / "events"
         self.journal = self.games / "unsaved.journal"
+        self.log_file = self.path / "train.log"
+        self._lock_file = self.path / ".lock"
 
     def exists(self) -> bool:
         """Whether there is a run in the folder."""
@@ -88,24 +94,57 @@ class RunFolder:
             RunError: when another one has it.
         """
         try:
-            file = open(self.path / ".lock", "a+")
+            file = open(self._lock_file, "a+")
         except OSError as error:
             raise RunError(f"{self.path} cannot be written: {error.strerror}") from error
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not _take_lock(file.fileno()):
                 file.seek(0)
                 owner = file.read().strip() or "another process"
                 raise RunError(
                     f"{self.path} is in use by {owner}; stop that one, or give another --run folder"
-                ) from None
+                )
             file.truncate(0)
             file.write(f"process {os.getpid()}")
             file.flush()
             for folder in (self.path, self.weights, self.games):
                 remove_partial_files(folder)
             yield
+
+    def is_locked(self) -> bool:
+        """Whether a process has this folder to itself; asking changes nothing."""
+        try:
+            file = open(self._lock_file, "rb")
+        except OSError:
+            return False
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+            fcntl.flock(file, fcntl.LOCK_UN)
+            return False
+
+    def last_process(self) -> int | None:
+        """The number of the process that had the folder last, or has it."""
+        try:
+            text = self._lock_file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+        number = text.removeprefix("process ").strip()
+        return int(number) if number.isdecimal() else None
+
+    def holder(self) -> int | None:
+        """The process that has the folder; None where none has, or none of this machine's."""
+        number = self.last_process() if self.is_locked() else None
+        try:
+            lock = os.stat(self._lock_file)
+            for opened in os.scandir(f"/proc/{number}/fd"):
+                if os.path.samestat(opened.stat(), lock):
+                    return number
+        except OSError:  # gone meanwhile, or another user's
+            pass
+        return None
 
     def weights_file(self, step: int) -> Path:
         """Where the weights of a step are."""
@@ -213,6 +252,19 @@ class RunFolder:
                 f"{self.state_file} is missing, though the run had {max(generations)} generations; "
                 "put a copy of that file back, or begin a new run in another --run folder"
             )
+
+
+def _take_lock(descriptor: int) -> bool:
+    """Whether the lock was to be had, if not at once then after a moment."""
+    for attempt in range(_LOCK_TRIES):
+        if attempt:
+            time.sleep(_LOCK_PAUSE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            continue
+        return True
+    return False
 
 
 def _toml_lines(table: dict[str, Any]) -> list[str]:

@@ -63,7 +63,10 @@ class SavedRun:
 
         Measuring for the fastest (`auto`) would make results depend on how busy the machine is.
         """
-        network = self.network(step)
+        return self.wrap(self.network(step), engine)
+
+    def wrap(self, network: Any, engine: str = "") -> NetworkEvaluator:
+        """A network of the run behind an inference engine; see `evaluator`."""
         if not engine:
             own = self.config.run.engine
             engine = own if own in available_engines(network) else "torch"

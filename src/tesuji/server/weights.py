@@ -1,0 +1,118 @@
+"""The networks of the runs, ready to evaluate, for many searches at once."""
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.server.keeping import Kept
+from tesuji.server.messages.runs import Opinion
+from tesuji.server.run_reading import RunReader, Stamp, stamp_of
+from tesuji.server.runs import Runs
+
+if TYPE_CHECKING:
+    from tesuji.networks.evaluators import NetworkEvaluator
+    from tesuji.training.saved import SavedRun
+
+_EVALUATORS_KEPT = 6
+_OPINIONS_KEPT = 20_000
+_TRIES = 3  # a run that keeps few weights may delete the newest while they are being read
+
+Floats = NDArray[np.float32]
+
+
+class Weights:
+    """Evaluators by run and step; those used last are kept. Safe for threads."""
+
+    def __init__(self, runs: Runs) -> None:
+        """Of those runs; nothing is loaded yet."""
+        self.runs = runs
+        self.opinions: Kept[Opinion] = Kept(_OPINIONS_KEPT)
+        self._evaluators: Kept[SharedEvaluator] = Kept(_EVALUATORS_KEPT)
+
+    def saved(self, run: str) -> "SavedRun":
+        """A run to play with."""
+        return self.runs.saved(run)
+
+    def evaluator(self, run: str, step: int | None = None) -> "tuple[SharedEvaluator, int]":
+        """The network of a step, by default of the newest that plays; and the step.
+
+        Raises:
+            ValueError: when the run cannot be read, or has no such weights.
+        """
+        reader = self.runs.reader(run)
+        saved = reader.open().saved
+        for attempt in range(1, _TRIES + 1):
+            chosen = self.newest_step(run) if step is None else step
+            stamp = self.stamp(reader, chosen)
+
+            def load(chosen: int = chosen) -> SharedEvaluator:
+                network = saved.network(chosen)
+                return SharedEvaluator(lambda: saved.wrap(network))
+
+            try:
+                return self._evaluators.find((reader.path, chosen, stamp), load), chosen
+            except ValueError as error:
+                if step is not None or attempt == _TRIES:
+                    raise ValueError(reader.without_path(error)) from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def newest_step(self, run: str) -> int:
+        """The step whose weights play: the latest, or with a gate the latest that passed it.
+
+        Raises:
+            ValueError: when there are none yet.
+        """
+        reader = self.runs.reader(run)
+        steps = reader.steps()
+        if not steps:
+            raise ValueError(f"{run} has no weights yet; they come with its first generation")
+        if not reader.open().saved.config.run.gate:
+            return steps[-1]
+        passed = (g.step for g in reversed(reader.generations()) if g.numbers.get("gate_passed"))
+        return next(passed, steps[0])
+
+    def stamp(self, reader: RunReader, step: int) -> Stamp:
+        """What tells weights apart that were written anew.
+
+        Raises:
+            ValueError: when there are no weights of that step.
+        """
+        stamp = stamp_of(reader.open().saved.folder.weights_file(step))
+        if stamp is None:
+            steps = reader.steps()
+            near = min(steps, key=lambda other: abs(other - step), default=None)
+            hint = f"the nearest are of {near}" if near is not None else "it has none yet"
+            raise ValueError(f"{reader.name} has no weights of step {step}; {hint}")
+        return stamp
+
+
+class SharedEvaluator:
+    """An evaluator that any number of threads may call at once.
+
+    An engine serves one caller at a time, so each call borrows one; another is made where all are
+    in use. An engine computes in one thread, so that two searches share two cores and no more.
+    """
+
+    def __init__(self, make: "Callable[[], NetworkEvaluator]") -> None:
+        """Makes the first engine; `make` must give equal ones."""
+        self._make = make
+        self._lock = threading.Lock()
+        first = make()
+        self.engine = first.engine
+        self._free = [first]
+
+    def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
+        """Logits and values of observations, as `NetworkEvaluator` gives them."""
+        with self._lock:
+            engine: Any = self._free.pop() if self._free else None
+        if engine is None:
+            engine = self._make()
+        try:
+            answer: tuple[Floats, Floats] = engine(planes)
+            return answer
+        finally:
+            with self._lock:
+                self._free.append(engine)

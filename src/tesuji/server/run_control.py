@@ -35,7 +35,9 @@ _GOOD_CODES = (0, 130, 143, -signal.SIGINT, -signal.SIGTERM)
 _TAIL = 8192  # bytes of the log in which to look for the last line
 
 
-def plan_training(game: Game, minutes: float, settings: Iterable[str]) -> tuple["RunConfig", list[str]]:
+def plan_training(
+    game: Game, minutes: float, settings: Iterable[str]
+) -> tuple["RunConfig", list[str]]:
     """A new run's config, and the settings that `tesuji train` makes it from.
 
     Raises:

@@ -8,7 +8,7 @@ from tesuji.search.result import SearchResult
 from tesuji.search.tree import ROOT
 from tesuji.server.messages.games import Move
 from tesuji.server.messages.searching import Analysis
-from tesuji.server.opinions import (
+from tesuji.server.standing import (
     MoveStanding,
     Standing,
     give_opinions,

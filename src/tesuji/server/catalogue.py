@@ -8,6 +8,7 @@ import dataclasses
 import re
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 from tesuji.games.contract import Game
 from tesuji.games.registry import bundled_games, make_game
@@ -17,7 +18,7 @@ _MOST_ACTIONS = 10_000
 _MOST_STATE_BYTES = 1 << 16
 _MOST_TURNS = 1_000_000
 _MOST_GAMES = 200  # each set of parameters has rules of its own in memory
-_KINDS = {int: "int", float: "float", bool: "bool", str: "str"}
+_KINDS: dict[type, Any] = {int: "int", float: "float", bool: "bool", str: "str"}
 
 
 class Catalogue:
@@ -93,18 +94,21 @@ class Catalogue:
             name=title,
             title=title.replace("-", " ").capitalize(),
             summary=(type(game).__doc__ or "").strip().partition("\n")[0],
-            parameters=[
-                Parameter(
-                    name=parameter.name,
-                    kind=_KINDS[type(parameter.default)],  # type: ignore[arg-type]
-                    default=parameter.default,
-                )
-                for parameter in dataclasses.fields(game)
-                if type(parameter.default) in _KINDS
-            ],
+            parameters=_parameters(game),
             num_players=game.num_players,
             is_own=title in self._own,
         )
+
+
+def _parameters(game: Game) -> list[Parameter]:
+    """The parameters that can be written in a form, with the class's own defaults."""
+    found = []
+    for parameter in dataclasses.fields(game):
+        default: Any = parameter.default
+        if type(default) in _KINDS:
+            kind = _KINDS[type(default)]
+            found.append(Parameter(name=parameter.name, kind=kind, default=default))
+    return found
 
 
 def _split(name: str) -> tuple[str, str]:

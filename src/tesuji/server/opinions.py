@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tesuji.games.contract import CHANCE, Game
 from tesuji.server.messages.games import Move
 from tesuji.server.messages.runs import Generation, Opinion, Opinions
-from tesuji.server.messages.searching import MoveOutcome
 from tesuji.server.weights import Weights
 
 Say = Callable[[int], Opinion]
@@ -23,7 +22,6 @@ def find_opinions(
     state: Any,
     moves: Sequence[Move],
     most_steps: int,
-    outcomes: Sequence[MoveOutcome] = (),
 ) -> Opinions:
     """What the networks of at most so many steps say, the first and the last step among them.
 
@@ -34,7 +32,6 @@ def find_opinions(
         state: the position.
         moves: the legal ones, in the order in which policies are given.
         most_steps: with 1, the last alone.
-        outcomes: the truth, where it is known.
 
     Raises:
         ValueError: when the run is of another game, or nobody is to move.
@@ -52,10 +49,10 @@ def find_opinions(
         try:
             key = (reader.path, weights.stamp(reader, step), planes.tobytes(), tuple(actions))
             said.append(weights.opinions.find(key, lambda step=step: say(step)))  # type: ignore[misc]
-        except ValueError:
+        except ValueError as error:
             if step in reader.steps():  # else they were deleted meanwhile
-                raise
-    return Opinions(moves=list(moves), opinions=said, outcomes=list(outcomes))
+                raise ValueError(reader.without_path(error)) from error
+    return Opinions(moves=list(moves), opinions=said, outcomes=[])
 
 
 def spread_steps(steps: Sequence[int], most: int) -> list[int]:

@@ -11,6 +11,7 @@ from tesuji.arena.agents import evaluate_states
 from tesuji.games.contract import Game
 from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.opponents.perfect import has_perfect, move_outcomes
+from tesuji.opponents.protocol import Stopped
 from tesuji.search.api import Searcher
 from tesuji.search.config import SearchConfig, option_kinds
 from tesuji.search.result import SearchResult
@@ -106,8 +107,6 @@ class Players:
 
     def outcomes(self, game: Game, state: Any, seconds: float, turn: Turn) -> messages.Outcomes:
         """The truth about every move, if it is found in time."""
-        from tesuji.opponents.protocol import Stopped
-
         _require_choice(game, state)
         deadline = time.monotonic() + min(seconds, self._options.limits.seconds)
 
@@ -150,7 +149,8 @@ class Players:
                 f"{player.simulations:,} simulations and {player.seconds:g} seconds were asked "
                 f"for; {limits.simulations:,} and {limits.seconds:g} are the most here"
             )
-        for name, value in player.options.items():
+        options: dict[str, Any] = dict(player.options)  # SearchConfig checks their kinds
+        for name, value in options.items():
             if name in _OURS or name not in option_kinds():
                 known = ", ".join(other for other in option_kinds() if other not in _OURS)
                 raise ValueError(f"there is no option {name!r}; options: {known}")
@@ -158,7 +158,7 @@ class Players:
                 raise ValueError(f"{name} is {value}; it can be {_AT_MOST[name]} at most here")
         return dataclasses.replace(
             base,
-            **player.options,
+            **options,
             simulations=min(player.simulations or limits.simulations, limits.nodes),
             seconds=player.seconds or limits.seconds,
             max_bytes=self._options.search_bytes,

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from tesuji.games import saved_games
+from tesuji.games.saved_games import SavedGame, read_saved, to_json, to_sgf
 from tesuji.server.messages import games as messages
 from tesuji.server.messages.base import GameName, Problem
 from tesuji.server.services import Services
@@ -66,7 +66,7 @@ def _export(services: Services, request: messages.ExportRequest) -> messages.Exp
     position = request.position
     game, _ = services.positions.game_and_state(position)
     setup = position.setup
-    saved = saved_games.SavedGame(
+    saved = SavedGame(
         game=services.catalogue.name_of(position.game, game),
         cells=setup.cells if setup else None,
         to_play=setup.to_play if setup else 0,
@@ -74,13 +74,13 @@ def _export(services: Services, request: messages.ExportRequest) -> messages.Exp
         players=list(request.players),
         resigned=request.resigned,
     )
-    write = saved_games.to_sgf if request.format == "sgf" else saved_games.to_json
+    write = to_sgf if request.format == "sgf" else to_json
     name = "".join(c if c.isalnum() or c == "-" else "_" for c in saved.game).strip("_")
     return messages.ExportedGame(file_name=f"{name}.{request.format}", content=write(game, saved))
 
 
 def _import(services: Services, request: messages.ImportRequest) -> messages.ImportedGame:
-    saved = saved_games.read_saved(request.content, services.catalogue.game)
+    saved = read_saved(request.content, services.catalogue.game)
     setup = None
     if saved.cells is not None:
         setup = messages.Setup(cells=saved.cells, to_play=saved.to_play)

@@ -1,16 +1,20 @@
 """Routes about training runs: how they go, their games, and starting and stopping them."""
 
+import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 
+from tesuji.opponents.perfect import has_perfect
 from tesuji.server.messages import runs as messages
 from tesuji.server.messages.base import RunName
 from tesuji.server.opinions import find_opinions
 from tesuji.server.positions import legal_moves
 from tesuji.server.routes_games import REFUSALS
+from tesuji.server.routes_searching import client_of
 from tesuji.server.services import Services
 
+_TRUTH_SECONDS = 1.0  # in which a position is solved, or not at all
 Name = Annotated[RunName, Path()]
 Count = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
@@ -71,11 +75,21 @@ def make_run_routes(services: Services) -> APIRouter:
         return runs.game(run, generation, index)
 
     @router.post("/runs/{run}/opinions")
-    def opinions(run: Name, request: messages.OpinionsRequest) -> messages.Opinions:
-        """What the networks of a run thought of a position, one after the other."""
-        game, state = services.positions.game_and_state(request.position)
-        return find_opinions(
-            services.weights, run, game, state, legal_moves(game, state), request.most_steps
+    async def opinions(
+        run: Name, request: messages.OpinionsRequest, http: Request
+    ) -> messages.Opinions:
+        """What the networks of a run thought of a position, one after the other, and the truth."""
+        game, state = await asyncio.to_thread(services.positions.game_and_state, request.position)
+        moves = legal_moves(game, state)
+        said = await asyncio.to_thread(
+            find_opinions, services.weights, run, game, state, moves, request.most_steps
         )
+        if not has_perfect(game):
+            return said
+        truth = await services.searches.run(
+            client_of(http),
+            lambda turn: services.players.outcomes(game, state, _TRUTH_SECONDS, turn),
+        )
+        return said.model_copy(update={"outcomes": truth.moves})
 
     return router

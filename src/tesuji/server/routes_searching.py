@@ -27,7 +27,7 @@ def make_search_routes(services: Services) -> APIRouter:
         """A player's move in a position, with what it thinks of every move."""
         game, state = await asyncio.to_thread(services.positions.game_and_state, body.position)
         running = services.searches.run(
-            _client(request),
+            client_of(request),
             lambda turn: services.players.answer(game, state, body.player, body.seed, turn),
         )
         return await _while_connected(request, running)
@@ -37,7 +37,7 @@ def make_search_routes(services: Services) -> APIRouter:
         """What every move leads to with perfect play, where that is known."""
         game, state = await asyncio.to_thread(services.positions.game_and_state, body.position)
         running = services.searches.run(
-            _client(request),
+            client_of(request),
             lambda turn: services.players.outcomes(game, state, body.seconds, turn),
         )
         return await _while_connected(request, running)
@@ -50,7 +50,8 @@ def make_search_routes(services: Services) -> APIRouter:
     return router
 
 
-def _client(request: Request) -> str:
+def client_of(request: Request) -> str:
+    """Whose turn it takes: requests from one address share theirs."""
     return f"http {request.client.host if request.client else ''}"
 
 

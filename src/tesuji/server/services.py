@@ -1,14 +1,12 @@
 """What all requests share: games, positions, runs, players, searches, and traces that are kept."""
 
+import functools
 import importlib.util
-import logging
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
 from tesuji import __version__
-from tesuji.search.runner import StopFlag
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.messages.games import About, Health, Position
 from tesuji.server.messages.runs import ResumeRun, RunInfo, StartRun
@@ -21,10 +19,6 @@ from tesuji.server.trace import Trace
 from tesuji.server.turns import Searches
 from tesuji.server.weights import Weights
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_log = logging.getLogger("tesuji")
 _FRESH = 0.9  # seconds for which what is known of the runs counts as new
 
 
@@ -109,11 +103,9 @@ class Services:
     async def warm_up(self) -> None:
         """Compiles the default game, so that the first move does not wait for it."""
         game, state = self.positions.game_and_state(Position(game=self._default_game))
-        for evaluator in ("rollout", "uniform"):
-            player = SearchPlayer(evaluator=evaluator, simulations=1)  # type: ignore[arg-type]
-            work: Callable[..., object]
-            work = lambda turn, player=player: self.players.search(game, state, player, 0, turn)  # noqa: E731
-            await self.searches.run("the server itself", work, StopFlag())
+        for player in (SearchPlayer(simulations=1), SearchPlayer(evaluator="uniform")):
+            search = functools.partial(self.players.search, game, state, player, 0)
+            await self.searches.run("the server itself", search)
 
     def close(self) -> None:
         """Ends searches, and runs that were begun here."""

@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import itertools
+import json
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -151,11 +153,13 @@ class Connection:
         on_progress = self._reporter(message.id)
 
         def search(turn: Turn) -> tuple[Trace, thinking.Thought]:
+            start = time.perf_counter()
             result, step = services.players.search(
                 game, state, message.player, message.seed, turn, on_progress, is_traced=True
             )
+            seconds = time.perf_counter() - start
             trace = Trace(result, message.position, step)
-            return trace, trace.thought(message.id)
+            return trace, trace.thought(message.id, seconds)
 
         trace, thought = await self._search(message.id, search)
         services.traces.put(self._client, message.id, trace)
@@ -212,8 +216,6 @@ class Connection:
 
 def _id_in(text: str) -> str:
     """The id of a message that could not be read whole, if it has one."""
-    import json
-
     try:
         found = json.loads(text)
     except ValueError:

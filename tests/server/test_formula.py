@@ -254,3 +254,23 @@ def test_curves_have_about_sixty_points_from_zero_to_the_last(last, count):
 def test_a_base_too_small_for_its_logarithm_is_refused():
     with pytest.raises(ValidationError, match="give 0, for a c that stays, or 0"):
         FormulaRequest(children=[child(1)], c_puct_base=1e-320)
+
+
+def test_selections_one_by_one_are_the_same_as_all_at_once():
+    children = [child(0.6, 3, -0.4), child(0.3, 0, 0.5), child(0.1, 0, 0.1)]
+    options = {"fpu": "parent", "parent_value": 0.2}
+    together = answer(children, selections=12, **options)
+    order, value = [], 0.2
+    for _ in range(12):
+        step = answer(children, selections=1, **{**options, "parent_value": value})
+        order += step.order
+        value = step.parent_value_after
+        children = [
+            given.model_copy(update={"visits": visits})
+            for given, visits in zip(children, step.visits_after, strict=True)
+        ]
+    assert order == together.order
+    assert value == pytest.approx(together.parent_value_after, abs=1e-12)
+    assert value == pytest.approx(
+        (0.2 * 4 + sum(children[index].q for index in order)) / (4 + 12), abs=1e-12
+    )

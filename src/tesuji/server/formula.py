@@ -72,6 +72,7 @@ def answer_formula(request: FormulaRequest) -> FormulaAnswer:
         curves=[_draw_curve(formula, child, prior, points) for child, prior, _, _ in rows],
         order=order,
         visits_after=tree.edges["visits"][0].tolist(),
+        parent_value_after=_parent_value(tree),
     )
 
 
@@ -217,6 +218,11 @@ def _select(tree: Tree, options: Any, request: FormulaRequest) -> list[int]:
         select_in_turn(_tag(), tree, options, given, order)
     taken: list[int] = order.tolist()
     return taken
+
+
+def _parent_value(tree: Tree) -> float:
+    root = tree.nodes[0, ROOT]
+    return float(root.value_sum[0] / (1.0 + root.sum_visits))
 
 
 @Kernel

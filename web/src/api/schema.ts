@@ -172,13 +172,13 @@ export interface components {
         };
         /**
          * Curve
-         * @description How a child's score would fall with its own visits, all else as it is.
+         * @description How a child's score would fall with its own visits, all else as it is; None is infinite.
          */
         Curve: {
             /** Visits */
             visits: number[];
             /** Scores */
-            scores: number[];
+            scores: (number | null)[];
         };
         /**
          * ExportRequest
@@ -243,6 +243,8 @@ export interface components {
             order: number[];
             /** Visits After */
             visits_after: number[];
+            /** Parent Value After */
+            parent_value_after: number;
         };
         /**
          * FormulaRequest
@@ -403,6 +405,20 @@ export interface components {
             numbers: {
                 [key: string]: number;
             };
+        };
+        /**
+         * Health
+         * @description How busy the server is.
+         */
+        Health: {
+            /** Started */
+            started: number;
+            /** Waiting */
+            waiting: number;
+            /** Kept Traces */
+            kept_traces: number;
+            /** Kept Bytes */
+            kept_bytes: number;
         };
         /**
          * ImportRequest
@@ -893,7 +909,7 @@ export interface components {
         };
         /**
          * ScoredChild
-         * @description A child with what the formulas make of it.
+         * @description A child with what the formulas make of it; None is infinite.
          */
         ScoredChild: {
             /** Noise */
@@ -901,11 +917,11 @@ export interface components {
             /** Prior */
             prior: number;
             /** Q */
-            q: number;
+            q: number | null;
             /** U */
-            u: number;
+            u: number | null;
             /** Score */
-            score: number;
+            score: number | null;
             /** Policy */
             policy: number;
         };
@@ -1226,6 +1242,7 @@ export type GameInfo = components['schemas']['GameInfo'];
 export type GameList = components['schemas']['GameList'];
 export type GameSummary = components['schemas']['GameSummary'];
 export type Generation = components['schemas']['Generation'];
+export type Health = components['schemas']['Health'];
 export type ImportRequest = components['schemas']['ImportRequest'];
 export type ImportedGame = components['schemas']['ImportedGame'];
 export type Limits = components['schemas']['Limits'];

@@ -81,3 +81,4 @@ class FormulaAnswer(Message):
     curves: list[Curve]
     order: list[int]  # the children selected one after the other
     visits_after: list[int]
+    parent_value_after: float

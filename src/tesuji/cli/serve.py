@@ -76,7 +76,7 @@ def serve(
         options = ServerOptions(
             runs=tuple(runs or ()),
             games=tuple(games or ()),
-            default_game=train or (games or ["connect-four"])[0],
+            default_game=train or "",
             home=home,
             can_train=can_train,
             host=host,
@@ -102,6 +102,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
+            listening.listen()  # from now on, who comes early waits
             return listening
         except OSError as error:
             listening.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, WebSocket
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -80,7 +80,11 @@ def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
     app.include_router(make_game_routes(services), prefix="/api")
     app.include_router(make_search_routes(services), prefix="/api")
     app.include_router(make_run_routes(services), prefix="/api")
-    app.add_api_websocket_route("/api/socket", lambda socket: Connection(services, socket).serve())
+
+    @app.websocket("/api/socket")
+    async def connect(socket: WebSocket) -> None:
+        await Connection(services, socket).serve()
+
     app.include_router(pages.make_page_routes(page_folder))
     _answer_errors(app)
     _describe_messages(app)

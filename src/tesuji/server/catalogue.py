@@ -92,7 +92,7 @@ class Catalogue:
         game = self._own.get(title) or make_game(self._specs[title])
         return GameInfo(
             name=title,
-            title=title.replace("-", " ").capitalize(),
+            title=" ".join(map(_capitalise, title.split("-"))),
             summary=(type(game).__doc__ or "").strip().partition("\n")[0],
             parameters=_parameters(game),
             num_players=game.num_players,
@@ -109,6 +109,10 @@ def _parameters(game: Game) -> list[Parameter]:
             kind = _KINDS[type(default)]
             found.append(Parameter(name=parameter.name, kind=kind, default=default))
     return found
+
+
+def _capitalise(word: str) -> str:
+    return word if word in ("a", "and", "of", "the") else word.capitalize()
 
 
 def _split(name: str) -> tuple[str, str]:

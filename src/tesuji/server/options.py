@@ -19,7 +19,7 @@ class ServerOptions:
 
     runs: tuple[Path, ...] = ()  # run folders, or folders that hold some
     games: tuple[str, ...] = ()  # of the user's own, as path/to/file.py:ClassName
-    default_game: str = "connect-four"
+    default_game: str = ""  # "": the first of `games`, else the first run's, else Connect Four
     home: Path = Path("runs")  # where runs are begun
     can_train: bool = True
     host: str = "127.0.0.1"

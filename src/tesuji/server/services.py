@@ -19,6 +19,7 @@ from tesuji.server.trace import Trace
 from tesuji.server.turns import Searches
 from tesuji.server.weights import Weights
 
+FIRST_GAME = "connect-four"
 _FRESH = 0.9  # seconds for which what is known of the runs counts as new
 
 
@@ -48,9 +49,17 @@ class Services:
         self.players = Players(options, self.weights)
         self.searches = Searches(options.searches)
         self.traces = KeptTraces(options.kept_bytes)
-        self._default_game = self.catalogue.add(options.default_game)
+        self._default_game = self._choose_game()
         self._infos: tuple[float, list[RunInfo]] = (0.0, [])
         self._lock = threading.Lock()
+
+    def _choose_game(self) -> str:
+        """The name of the game to show first."""
+        given = [self.options.default_game, *self.options.games]
+        for spec in filter(None, given):
+            return self.catalogue.add(spec)
+        playable = (info.game for info in self.runs.infos() if info.steps)
+        return next(playable, FIRST_GAME)
 
     def about(self) -> About:
         """What a page needs to begin."""

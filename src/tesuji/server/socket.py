@@ -55,7 +55,7 @@ class Connection:
             for task in [sending, *self._tasks.values()]:
                 task.cancel()
             self._services.traces.drop(self._client)
-            with contextlib.suppress(RuntimeError):
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it may be gone already
                 await self._socket.close()
 
     async def _send_all(self) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _EVALUATORS_KEPT = 6
 _OPINIONS_KEPT = 20_000
+_MAKING = threading.Lock()  # PyTorch's exporter to ONNX serves one caller in the whole process
 _TRIES = 3  # a run that keeps few weights may delete the newest while they are being read
 
 Floats = NDArray[np.float32]
@@ -100,7 +101,7 @@ class SharedEvaluator:
         """Makes the first engine; `make` must give equal ones."""
         self._make = make
         self._lock = threading.Lock()
-        first = make()
+        first = self._make_engine()
         self.engine = first.engine
         self._free = [first]
 
@@ -109,10 +110,14 @@ class SharedEvaluator:
         with self._lock:
             engine: Any = self._free.pop() if self._free else None
         if engine is None:
-            engine = self._make()
+            engine = self._make_engine()
         try:
             answer: tuple[Floats, Floats] = engine(planes)
             return answer
         finally:
             with self._lock:
                 self._free.append(engine)
+
+    def _make_engine(self) -> "NetworkEvaluator":
+        with _MAKING:
+            return self._make()

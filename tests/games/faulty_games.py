@@ -427,3 +427,31 @@ class MarksTwice(TicTacToe):
 class RoundLayout(TicTacToe):
     def view(self, state):
         return super().view(state)._replace(layout="round")
+
+
+class SetUpMirrored(TicTacToe):
+    def set_up(self, state, cells):
+        for row in range(3):
+            for col in range(3):
+                state.board[row, 2 - col] = ".xo".index(cells[row][col])
+
+
+class SetUpForgets(ConnectFour):
+    def symmetries(self):
+        return []
+
+    def fields(self):
+        return {**super().fields(), "frozen": field(np.int8)}
+
+    def legal_actions(self, state, actions):
+        count = super().legal_actions(state, actions)
+        return 1 if state.frozen else count
+
+    def play(self, state, action):
+        state.frozen = action == 3
+        super().play(state, action)
+
+
+class SetUpTrips(TicTacToe):
+    def set_up(self, state, cells):
+        state.pieces = cells

@@ -71,6 +71,9 @@ FAULTS = {
     "MarksOutside": ("view", "marks (2, 3); a mark is the row and column of a cell of 3x3"),
     "MarksANumber": ("view", "marks 4; a mark is the row and column"),
     "MarksTwice": ("view", "marks a cell twice"),
+    "SetUpMirrored": ("set up", "is refused: the cell in row"),
+    "SetUpForgets": ("set up", "other moves are legal at turn"),
+    "SetUpTrips": ("set up", "no field 'pieces'"),
     "RoundLayout": ("view", "layout is 'round'; it must be square, points, hex"),
 }
 

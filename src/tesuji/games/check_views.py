@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 
 from tesuji.games.check_playing import Played, first_difference, moves, rule_place, step
 from tesuji.games.contract import CHANCE, Game, Grid, Layout, Symmetry
+from tesuji.games.drawings import drawn_cells
 from tesuji.games.findings import Findings, Stop
+from tesuji.games.setting_up import set_up
 
 _POSITIONS = 200
 _NAMES = 500
 _SYMMETRY_GAMES = 3
 _SYMMETRY_PLIES = 300
+_SET_UP_POSITIONS = 40
 _CHANCE_PLIES = 40  # each of chance's plays tries many outcomes
 
 
@@ -225,6 +228,26 @@ def check_view(findings: Findings, played: list[Played]) -> None:
             problem = _grid_problem(game, grid)
         if problem:
             findings.add("view", f"{problem} ({rule_place(game, 'view')})")
+            return
+
+
+def check_set_up(findings: Findings, played: list[Played]) -> None:
+    """A game that fills in positions made by hand gives back those of a game."""
+    game = findings.game
+    if type(game).set_up is Game.set_up:
+        return
+    place = rule_place(game, "set_up")
+    positions = [state for state in played[0].states if not state.is_over]
+    for state in [state for state in positions if state.to_play != CHANCE][:_SET_UP_POSITIONS]:
+        try:
+            made = set_up(game, drawn_cells(game, state), int(state.to_play))
+        except Exception as error:
+            findings.add(
+                "set up", f"the position of turn {state.turn} is refused: {error} ({place})"
+            )
+            return
+        if set(game.legal(made)) != set(game.legal(state)):
+            findings.add("set up", f"other moves are legal at turn {state.turn} after it ({place})")
             return
 
 

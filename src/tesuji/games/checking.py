@@ -1,8 +1,8 @@
 """The check of a game: tries the contract by random play, and says in one line what is wrong.
 
-`check_game` first plays uncompiled (`check_playing.py`), then looks at observations, symmetries and
-names (`check_views.py`), and last at the compiled rules (`check_compiling.py`). A step whose ground
-is missing is left out: where plain play fails, nothing is said of symmetries.
+`check_game` first plays uncompiled (`check_playing.py`), then looks at observations, symmetries,
+names and the board (`check_views.py`), and last at the compiled rules (`check_compiling.py`). A
+step whose ground is missing is left out: where plain play fails, nothing is said of symmetries.
 """
 
 import contextlib
@@ -14,6 +14,7 @@ from tesuji.games.check_playing import check_declarations, check_repeated, play_
 from tesuji.games.check_views import (
     check_names,
     check_observations,
+    check_set_up,
     check_symmetries,
     check_view,
 )
@@ -42,6 +43,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> list[Finding]:
             check_names(findings)
             check_view(findings, played)
         if not findings:
+            check_set_up(findings, played)
             check_symmetries(findings, played)
         if not findings:
             check_compiled(findings, played)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from tesuji.games import bundled_games, make_game
 from tesuji.games.checking import check_game
+from tesuji.games.contract import PIECES
+from tesuji.games.saved_games import read_saved, to_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -30,6 +32,19 @@ def test_guide_names_every_kind_of_finding():
     kinds = set(re.findall(r'\.add\(\s*"([^"]+)"', sources))
     assert len(kinds) > 15
     assert [kind for kind in sorted(kinds) if f"`{kind}`" not in guide] == []
+
+
+def test_guide_names_the_pieces_in_their_order():
+    guide = (DOCS / "write-a-game.md").read_text()
+    assert (
+        f"| {', '.join(f'`{piece}`' for piece in PIECES)} | a piece of player 1, 2, 3, …" in guide
+    )
+
+
+def test_game_saved_in_the_guide_can_be_read():
+    guide = (DOCS / "write-a-game.md").read_text()
+    saved = re.search(r"```json\n(.*?)```", guide, re.DOTALL)[1]
+    assert to_json(make_game("tic-tac-toe"), read_saved(saved, make_game)) == saved
 
 
 def test_page_of_games_names_every_game_with_its_parameters():

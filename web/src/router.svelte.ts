@@ -1,9 +1,8 @@
-/** Addresses behind the hash: `#/play?game=connect-four&moves=3,3`. */
+/** Where the page is: a way and a query behind the hash. */
 
-export type QueryValue = string | number | boolean | readonly number[] | null | undefined;
+import { linkTo, type QueryValue, type Reader } from "./addresses";
 
-/** How one parameter of an address is read; `null` stands for one that is missing or unreadable. */
-export type Reader<T> = (text: string | null) => T;
+export * from "./addresses";
 
 class Route {
   #hash = $state(window.location.hash);
@@ -49,60 +48,6 @@ class Route {
       window.location.hash = hash;
     }
   }
-}
-
-/** The address of a view, for href; empty values are left out. */
-export function linkTo(path: string, query: Record<string, QueryValue> = {}): string {
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value === undefined || value === null || value === "" || value === false) continue;
-    const written = value === true ? "1" : Array.isArray(value) ? value.join(",") : String(value);
-    if (written !== "") parameters.set(name, written);
-  }
-  const ending = parameters.toString().replaceAll("%2C", ",");
-  return `#${path}${ending ? `?${ending}` : ""}`;
-}
-
-export function text(otherwise = ""): Reader<string> {
-  return (given) => given ?? otherwise;
-}
-
-export function optionalText(): Reader<string | null> {
-  return (given) => given;
-}
-
-export function choice<Choice extends string>(
-  choices: readonly Choice[],
-  otherwise: Choice,
-): Reader<Choice> {
-  return (given) => choices.find((one) => one === given) ?? otherwise;
-}
-
-export function number(otherwise: number, least = -Infinity, most = Infinity): Reader<number> {
-  return (given) => {
-    const read = given === null || given.trim() === "" ? NaN : Number(given);
-    return Number.isFinite(read) ? Math.min(most, Math.max(least, read)) : otherwise;
-  };
-}
-
-export function optionalNumber(): Reader<number | null> {
-  return (given) => {
-    const read = given === null || given.trim() === "" ? NaN : Number(given);
-    return Number.isFinite(read) ? read : null;
-  };
-}
-
-export function flag(): Reader<boolean> {
-  return (given) => given === "1" || given === "true";
-}
-
-/** Whole numbers from 0 on with commas between; what is none of these is left out. */
-export function numbers(): Reader<number[]> {
-  return (given) =>
-    (given ?? "")
-      .split(",")
-      .filter((part) => /^\d+$/.test(part))
-      .map(Number);
 }
 
 function decode(part: string): string {

@@ -51,7 +51,11 @@ export function colourOf(player: number): number {
   return ((player - 1) % MOST_COLOURS) + 1;
 }
 
-/** How deep a number's tint is, from 0 to 1, by its doublings: 2048 and above are the deepest. */
+/**
+ * How deep a number's tint is, from 0 to 1, by its doublings: 2048 and above are the deepest. The
+ * middle is left out, for no ink could be read on it.
+ */
 export function depthOf(value: number): number {
-  return value <= 1 ? 0 : Math.min(1, Math.log2(value) / 11);
+  const doublings = value <= 1 ? 0 : Math.min(1, Math.log2(value) / 11);
+  return doublings < 0.5 ? doublings * 0.7 : 0.74 + (doublings - 0.5) * 0.52;
 }

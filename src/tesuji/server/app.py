@@ -76,6 +76,7 @@ def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
         version=__version__,
         summary="Play, search, analyse and train any game.",
         lifespan=lifespan,
+        separate_input_output_schemas=False,
     )
     app.include_router(make_game_routes(services), prefix="/api")
     app.include_router(make_search_routes(services), prefix="/api")

@@ -1,0 +1,33 @@
+"""A server in this process, with small limits."""
+
+import pytest
+import schemathesis
+
+from tesuji.server.app import make_app
+from tesuji.server.messages.games import Limits
+from tesuji.server.options import ServerOptions
+from tesuji.server.services import Services
+
+SMALL = Limits(simulations=2000, seconds=20.0, nodes=2000, depth=4, body_bytes=100_000)
+
+
+@pytest.fixture(scope="session")
+def services(tmp_path_factory):
+    """What all requests share, without any run."""
+    home = tmp_path_factory.mktemp("runs")
+    options = ServerOptions(home=home, can_train=False, limits=SMALL, names=("testserver",))
+    services = Services(options)
+    yield services
+    services.close()
+
+
+@pytest.fixture(scope="session")
+def app(services):
+    """The whole server, guard and all."""
+    return make_app(services)
+
+
+@pytest.fixture(scope="session")
+def api_schema(app):
+    """Its OpenAPI document, as Schemathesis reads it."""
+    return schemathesis.openapi.from_asgi("/openapi.json", app)

@@ -17,7 +17,7 @@ from tesuji.games.contract import Game
 from tesuji.games.rules import register
 from tesuji.opponents import game_tree, transpositions
 from tesuji.opponents.game_tree import CURSOR, FRAME, TIE, TreeWork, search_tree
-from tesuji.opponents.protocol import require_choices
+from tesuji.opponents.protocol import Stop, check_stop, hold, require_choices
 from tesuji.opponents.transpositions import make_table, word_masks, word_view
 from tesuji.search.config import has_chance
 from tesuji.search.runner import RuleFault
@@ -26,7 +26,7 @@ TABLE_BYTES = 1 << 24
 DECAY = 1.0 - 1.0 / 4096
 """What is left of a value for each ply it lies ahead: the quicker of two wins is better."""
 
-_STEPS_PER_CALL = 20_000  # some milliseconds, then Python looks at the clock and at Ctrl-C
+_STEPS_PER_CALL = 20_000  # some milliseconds, then Python looks at clock, Ctrl-C and `stop`
 _MOST_PLIES = 30_000
 
 
@@ -44,6 +44,9 @@ class AlphaBeta:
     Depth 1, 2, … are searched one after the other (iterative deepening), with the best move of
     the depth before tried first, then moves that refuted other positions. Chance's plays count as
     plies. With three or more players it fears that all others join against it ("paranoid").
+
+    Every question takes a `stop`, asked every few milliseconds; when it says yes, `Stopped` is
+    raised. What the table has learned by then stays.
 
     Args:
         game: any game.
@@ -71,49 +74,49 @@ class AlphaBeta:
         self._searches = 0
         self._lock = threading.Lock()
 
-    def choose(self, states: Sequence[Any], seed: int) -> list[int]:
+    def choose(self, states: Sequence[Any], seed: int, stop: Stop | None = None) -> list[int]:
         """The best move for each position; of equals any, by the seed."""
         require_choices(states)
         generator = random.Random(seed)
         chosen = []
         for state in states:
-            values = self._analyse(state, needs_all=False).values
+            values = self._analyse(state, False, stop).values
             best = np.nanmax(values)
             chosen.append(generator.choice(np.flatnonzero(values > best - TIE / 2).tolist()))
         return chosen
 
-    def analyse(self, state: Any) -> Analysis:
+    def analyse(self, state: Any, stop: Stop | None = None) -> Analysis:
         """The values of all legal moves, each searched with an open window.
 
         A known result n plies ahead counts DECAY^n of itself; what is not known counts 0.
         """
         require_choices([state])
-        return self._analyse(state, needs_all=True)
+        return self._analyse(state, True, stop)
 
-    def solve(self, state: Any) -> Analysis:
+    def solve(self, state: Any, stop: Stop | None = None) -> Analysis:
         """The values of all legal moves, searched at once to the depth, quick and late wins alike.
 
         For games whose end lies within the depth; what one call has found serves the next.
         """
         require_choices([state])
-        with self._lock:
+        with hold(self._lock, stop):
             self._set_up(state, needs_all=True)
             self._work.cursor[0].salt, self._work.cursor[0].decay = 0, 1.0
-            analysis: Analysis = self._search(min(self.depth, self.game.max_turns))
+            analysis: Analysis = self._search(min(self.depth, self.game.max_turns), stop)
             return analysis
 
-    def _analyse(self, state: Any, needs_all: bool) -> Analysis:
-        with self._lock:
+    def _analyse(self, state: Any, needs_all: bool, stop: Stop | None) -> Analysis:
+        with hold(self._lock, stop):
             self._set_up(state, needs_all)
             last = min(self.depth, self.game.max_turns)
-            analysis: Analysis = self._search(1)  # compiling is not on the clock
+            analysis: Analysis = self._search(1, stop)  # compiling is not on the clock
             deadline = math.inf
             if self.seconds:
                 deadline = time.perf_counter() + self.seconds
             for depth in range(2, last + 1):
                 if analysis.is_exact:
                     break
-                deeper = self._search(depth, deadline)
+                deeper = self._search(depth, stop, deadline)
                 if deeper is None:
                     break
                 analysis = deeper
@@ -132,13 +135,14 @@ class AlphaBeta:
         cursor.salt, cursor.decay, cursor.needs_all = self._searches, DECAY, needs_all
         cursor.has_no_action = False
 
-    def _search(self, depth: int, deadline: float = math.inf) -> Any:
+    def _search(self, depth: int, stop: Stop | None, deadline: float = math.inf) -> Any:
         """One search to `depth`; None when the time was over before."""
         work, cursor = self._work, self._work.cursor[0]
         cursor.ply, cursor.depth = -1, depth
         work.root_values[:] = np.nan
         with np.errstate(over="ignore"):  # without the compiler, hashes wrap with a warning
             while not search_tree(self._tag, work, _STEPS_PER_CALL):
+                check_stop(stop)
                 if time.perf_counter() > deadline:
                     return None
         if cursor.has_no_action:

@@ -16,9 +16,10 @@ from tesuji.opponents import connect_four_bits
 from tesuji.opponents import connect_four_kernels as kernels
 from tesuji.opponents.connect_four_bits import Board
 from tesuji.opponents.connect_four_kernels import CURSOR, FRAME, MOST_CELLS, NOTE_BITS, Work
+from tesuji.opponents.protocol import Stop, check_stop, hold
 
 TABLE_BYTES = 1 << 26
-_NODES_PER_CALL = 2_000_000  # a fraction of a second, then Python sees Ctrl-C
+_NODES_PER_CALL = 250_000  # some 40 milliseconds, then Python sees Ctrl-C and asks `stop`
 _BYTES_PER_WORD = 8
 
 Progress = Callable[[int, int], None]
@@ -27,6 +28,9 @@ Progress = Callable[[int, int], None]
 
 class ConnectFourSolver:
     """Scores and outcomes of positions, from a table that is kept from one call to the next.
+
+    Every question takes a `stop`, asked many times a second; when it says yes, `Stopped` is raised.
+    What the table has learned by then stays, so asking again takes less time.
 
     Args:
         game: connect-four with four in a row; other boards than 6×7 too.
@@ -60,7 +64,7 @@ class ConnectFourSolver:
         """Positions looked at since the solver was made."""
         return int(self._work.cursor[0].nodes)
 
-    def solve(self, state: Any) -> int:
+    def solve(self, state: Any, stop: Stop | None = None) -> int:
         """The score for the mover, as Pascal Pons counts it.
 
         0 is a draw; a win counts the winner's stones left over when it ends, plus one, so that
@@ -71,14 +75,17 @@ class ConnectFourSolver:
         """
         own, occupied = self._stones(state)
         left = self._board.cells - occupied.bit_count()
-        with self._lock:
+        with hold(self._lock, stop):
             cursor = self._work.cursor[0]
             cursor.ply, cursor.low, cursor.high = -1, -(left // 2), (left + 1) // 2
-            self._run(kernels.find_score, np.uint64(own), np.uint64(occupied))
+            self._run(kernels.find_score, stop, np.uint64(own), np.uint64(occupied))
             return int(cursor.low)
 
     def outcomes(
-        self, states: Sequence[Any] | NDArray[Any], progress: Progress | None = None
+        self,
+        states: Sequence[Any] | NDArray[Any],
+        progress: Progress | None = None,
+        stop: Stop | None = None,
     ) -> NDArray[np.int8]:
         """What each move leads to with perfect play: +1, 0, −1 for the mover, [n, cols].
 
@@ -90,11 +97,11 @@ class ConnectFourSolver:
         boards = [self._stones(state) for state in states]
         outcomes = np.empty((len(boards), self._board.cols), np.int8)
         for row, (own, occupied) in enumerate(boards):
-            with self._lock:
+            with hold(self._lock, stop):
                 cursor = self._work.cursor[0]
                 cursor.ply, cursor.column, cursor.low, cursor.high = -1, 0, -1, 1
                 arguments = np.uint64(own), np.uint64(occupied), outcomes[row]
-                self._run(kernels.find_outcomes, *arguments)
+                self._run(kernels.find_outcomes, stop, *arguments)
             if progress is not None:
                 progress(row + 1, len(boards))
         return outcomes
@@ -107,11 +114,11 @@ class ConnectFourSolver:
             raise ValueError("the game is over, so there is nothing to solve")
         return int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
 
-    def _run(self, kernel: compiling.Kernel, *arguments: Any) -> None:
-        """Calls the kernel until it is done."""
+    def _run(self, kernel: compiling.Kernel, stop: Stop | None, *arguments: Any) -> None:
+        """Calls the kernel until it is done, or `stop` says yes."""
         with np.errstate(over="ignore"):  # without the compiler, products wrap with a warning
             while not kernel(_tag(), self._board, self._work, *arguments, _NODES_PER_CALL):
-                pass
+                check_stop(stop)
 
 
 def _make_board(game: ConnectFour, slot_bits: int) -> Board:

@@ -18,7 +18,7 @@ from tesuji.games.contract import Game
 from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.opponents.connect_four_kernels import ILLEGAL
 from tesuji.opponents.connect_four_solver import ConnectFourSolver, Progress
-from tesuji.opponents.protocol import require_choices
+from tesuji.opponents.protocol import Stop, require_choices
 from tesuji.search.config import has_chance
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
@@ -43,11 +43,11 @@ class Perfect:
         _require_perfect(game)
         self.game = game
 
-    def choose(self, states: Sequence[Any], seed: int) -> list[int]:
-        """A move of the best outcome for each position."""
+    def choose(self, states: Sequence[Any], seed: int, stop: Stop | None = None) -> list[int]:
+        """A move of the best outcome for each position; `stop` as for `move_outcomes`."""
         generator = random.Random(seed)
         chosen = []
-        for outcomes in move_outcomes(self.game, states):
+        for outcomes in move_outcomes(self.game, states, stop=stop):
             best = np.flatnonzero(outcomes == outcomes.max())
             chosen.append(generator.choice(best.tolist()))
         return chosen
@@ -62,7 +62,10 @@ def has_perfect(game: Game) -> bool:
 
 
 def move_outcomes(
-    game: Game, states: Sequence[Any] | NDArray[Any], progress: Progress | None = None
+    game: Game,
+    states: Sequence[Any] | NDArray[Any],
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> NDArray[np.int8]:
     """What each move leads to with perfect play: +1, 0, −1 for the mover, [n, A].
 
@@ -72,23 +75,28 @@ def move_outcomes(
         game: one with `has_perfect`.
         states: positions that are not over.
         progress: called with the positions done and those asked for.
+        stop: asked many times a second, also while another thread is using the solver.
 
     Raises:
         ValueError: for a game that cannot be solved, or a position that is over.
+        Stopped: when `stop` says yes; what was found out by then is not lost to the next call.
     """
-    return outcomes_by(make_solver(game), states, progress)
+    return outcomes_by(make_solver(game), states, progress, stop)
 
 
 def outcomes_by(
-    solver: Solver, states: Sequence[Any] | NDArray[Any], progress: Progress | None = None
+    solver: Solver,
+    states: Sequence[Any] | NDArray[Any],
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> NDArray[np.int8]:
     """`move_outcomes` from a solver of one's own."""
     require_choices(states)
     if isinstance(solver, ConnectFourSolver):
-        return solver.outcomes(states, progress)
+        return solver.outcomes(states, progress, stop)
     outcomes = np.full((len(states), solver.game.num_actions), ILLEGAL, np.int8)
     for row, state in enumerate(states):
-        values = solver.solve(state).values
+        values = solver.solve(state, stop).values
         is_legal = ~np.isnan(values)
         outcomes[row, is_legal] = np.sign(values[is_legal])
         if progress is not None:

@@ -1,11 +1,22 @@
-"""What every opponent can do."""
+"""What every opponent can do, and how one that thinks for long is stopped."""
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from tesuji.games.contract import CHANCE
+
+Stop = Callable[[], bool]
+"""Asked now and then, in the thread that works: whether to give up."""
+
+_SECONDS_BETWEEN_QUESTIONS = 0.05  # while another thread has the lock
+
+
+class Stopped(Exception):
+    """Raised by what was asked to stop; it can be used again at once."""
 
 
 class Opponent(Protocol):
@@ -32,3 +43,29 @@ def require_choices(states: Sequence[Any] | NDArray[Any]) -> None:
         if state.is_over or state.to_play == CHANCE:
             reason = "the game is over" if state.is_over else "it is chance's turn"
             raise ValueError(f"no move can be chosen in position {index}: {reason}")
+
+
+def check_stop(stop: Stop | None) -> None:
+    """Goes on unless `stop` says yes.
+
+    Raises:
+        Stopped: when it does.
+    """
+    if stop is not None and stop():
+        raise Stopped("stopped before the answer was found; ask again for it")
+
+
+@contextmanager
+def hold(lock: threading.Lock, stop: Stop | None) -> Iterator[None]:
+    """Has the lock for the block; who waits for it can be stopped too.
+
+    Raises:
+        Stopped: when `stop` says yes before the lock is free.
+    """
+    check_stop(stop)
+    while not lock.acquire(timeout=-1 if stop is None else _SECONDS_BETWEEN_QUESTIONS):
+        check_stop(stop)
+    try:
+        yield
+    finally:
+        lock.release()

@@ -79,6 +79,16 @@ class Confused(TicTacToe):
         state.board[:] = [[".xo".find(text) for text in row[::-1]] for row in cells]
 
 
+class Unseen(TicTacToe):
+    """It could be set up, if it were drawn."""
+
+    def view(self, state):
+        return None
+
+    def set_up(self, state, cells):
+        state.board[0, 0] = 1
+
+
 def board(text):
     return [list(row) for row in text.split("/")]
 
@@ -138,7 +148,7 @@ def test_a_board_of_tiles_needs_no_method():
 
 @pytest.mark.parametrize(
     "game",
-    [make_game(f"{EXAMPLES / 'nim.py'}:Nim"), Strangers(), Countdown()],
+    [make_game(f"{EXAMPLES / 'nim.py'}:Nim"), Strangers(), Countdown(), Unseen()],
     ids=lambda game: game.name,
 )
 def test_a_game_that_draws_less_than_it_knows_cannot_be_made_by_hand(game):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tesuji.games.contract import EMPTY, PIECES, Game, State
+from tesuji.games.contract import EMPTY, PIECES, Game, Grid, State
 from tesuji.games.drawings import Cells, draw_back, drawn_cells, find_drawing, play_trial
 
 _TRIAL_GAMES = 3
@@ -22,7 +22,8 @@ _TILES = [str(number) for number in (*range(10), *(2**exponent for exponent in r
 
 def can_set_up(game: Game) -> bool:
     """Whether positions of this game can be made by hand."""
-    return _fills_in_itself(game) or find_drawing(game) is not None
+    is_drawn = bool(_first_grid(game).cells)
+    return is_drawn and (_fills_in_itself(game) or find_drawing(game) is not None)
 
 
 def set_up(game: Game, cells: Cells, to_play: int) -> State:
@@ -59,10 +60,11 @@ def cell_texts(game: Game) -> list[str]:
     For a game that fills in its state itself: what the cells that change show in a few random
     games, and of the players' pieces and the usual tiles those that it accepts on an empty board.
     """
-    if _fills_in_itself(game):
-        return sorted(_accepted_texts(game), key=_palette_order)
-    drawing = find_drawing(game)
-    return [] if drawing is None else sorted(drawing.values, key=_palette_order)
+    if not can_set_up(game):
+        return []
+    drawing = None if _fills_in_itself(game) else find_drawing(game)
+    texts = _accepted_texts(game) if drawing is None else drawing.values
+    return sorted(texts, key=_palette_order)
 
 
 def _fills_in_itself(game: Game) -> bool:
@@ -71,12 +73,18 @@ def _fills_in_itself(game: Game) -> bool:
 
 def _check_form(game: Game, cells: Cells, to_play: int) -> None:
     """The board has the game's size, and somebody is to play."""
-    first = drawn_cells(game, game.new_state())
+    first = _first_grid(game).cells
     wanted, given = _describe_form(first), _describe_form(cells)
     if given != wanted:
         raise ValueError(f"the board of {game.name} has {wanted} cells a row, not {given}")
     if to_play not in range(game.num_players):
         raise ValueError(f"to_play must be 0 to {game.num_players - 1}, not {to_play!r}")
+
+
+@functools.lru_cache(maxsize=64)
+def _first_grid(game: Game) -> Grid:
+    """The board on which the game begins; nobody may change its lists."""
+    return game.view(game.new_state()) or Grid([], [])
 
 
 def _describe_form(cells: Cells) -> str:
@@ -98,7 +106,7 @@ def _fill_in(game: Game, cells: Cells, to_play: int) -> State:
         state = draw_back(game, drawing, cells)
         state.to_play = to_play
     if state.turn == 0:
-        first = drawn_cells(game, game.new_state())
+        first = _first_grid(game).cells
         pairs = zip(itertools.chain(*cells), itertools.chain(*first), strict=True)
         last = game.max_turns if state.is_over else game.max_turns - 1
         state.turn = min(sum(text != before for text, before in pairs), last)
@@ -122,8 +130,7 @@ def _find_end(game: Game, cells: Cells, to_play: int) -> State | None:
     but the others are asked too: whoever has won has won. A victory goes before a draw, since a
     full board is drawn only without one.
     """
-    grid = game.view(game.new_state())
-    assert grid is not None, "a game that can be set up is drawn"
+    grid = _first_grid(game)
     drawn = None
     for before_mover in range(1, game.num_players + 1):
         player = (to_play - before_mover) % game.num_players
@@ -153,7 +160,7 @@ def _play_last_move(game: Game, cells: Cells, player: int, action: int) -> State
 
 @functools.lru_cache(maxsize=64)
 def _accepted_texts(game: Game) -> tuple[str, ...]:
-    first = drawn_cells(game, game.new_state())
+    first = _first_grid(game).cells
     texts: dict[str, None] = {}  # in the order in which they were seen
     changed: dict[tuple[int, int], None] = {}
     for cells in _trial_boards(game):

@@ -106,7 +106,7 @@ def test_positions_before_the_stop_were_reported(random_positions, game):
     assert done == [1, 2]
 
 
-def test_a_stop_from_another_thread_is_seen():
+def test_a_stop_from_another_thread_is_seen(short_steps):
     # The empty board takes minutes, so this test ends soon only by the stop.
     wanted = threading.Event()
     is_working = threading.Event()

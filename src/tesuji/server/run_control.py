@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tesuji.training.folder import RunFolder
 
 NICENESS = 10
-"""Of training; searches that somebody waits for come first."""
+"""Of training, unless told otherwise; searches that somebody waits for come first."""
 
 MOST_WEIGHTS = 100_000_000
 """Of a network that the page may ask for: four times as many bytes, and training needs several."""
@@ -116,8 +116,9 @@ class Training:
 class Trainings:
     """The processes by folder; safe for threads."""
 
-    def __init__(self) -> None:
-        """None yet."""
+    def __init__(self, niceness: int = NICENESS) -> None:
+        """None yet; they will let others go first by so much."""
+        self._niceness = niceness
         self._lock = threading.RLock()
         self._by_path: dict[Path, Training] = {}
         self._asked: dict[Path, int] = {}  # processes of others that were asked to stop
@@ -161,7 +162,7 @@ class Trainings:
                     log_start = file.tell()
             except OSError as error:
                 raise ValueError(f"training cannot be started: {error.strerror}") from error
-            _be_nice(process.pid)
+            _be_nice(process.pid, self._niceness)
             self._asked.pop(path, None)
             self._by_path[path] = Training(process, log, log_start, arguments, game, config)
 
@@ -231,13 +232,14 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-def _be_nice(process: int) -> None:
+def _be_nice(process: int, niceness: int) -> None:
     """Lets others go first; before the process has threads, which inherit it.
 
     Where the kernel shares time among sessions first, the session has a niceness of its own.
     """
     try:
-        os.setpriority(os.PRIO_PROCESS, process, NICENESS)
-        Path(f"/proc/{process}/autogroup").write_text(str(NICENESS))
+        inherited = os.getpriority(os.PRIO_PROCESS, process)
+        os.setpriority(os.PRIO_PROCESS, process, max(inherited, niceness))
+        Path(f"/proc/{process}/autogroup").write_text(str(niceness))
     except OSError:  # it has ended already, the kernel groups nothing, or that is not allowed
         pass

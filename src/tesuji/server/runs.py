@@ -18,7 +18,7 @@ from tesuji.server.messages.runs import (
     RunState,
     StartRun,
 )
-from tesuji.server.run_control import Trainings, plan_training
+from tesuji.server.run_control import NICENESS, Trainings, plan_training
 from tesuji.server.run_describing import check_has_time, describe_run, describe_settings
 from tesuji.server.run_games import RecordedGames
 from tesuji.server.run_reading import RunReader
@@ -47,6 +47,7 @@ class Runs:
         spec_of: how `tesuji train` is told of the game of such a name.
         name_of: the name of a game as a run's config.toml has it.
         most_trainings: how many runs may be training at once.
+        niceness: by how much training lets other processes go first, 0 to 19.
 
     Raises:
         ValueError: when one of the folders is not there.
@@ -61,6 +62,7 @@ class Runs:
         spec_of: Callable[[str], str],
         name_of: Callable[[str], str] = lambda spec: make_any_game(spec).name,
         most_trainings: int = 1,
+        niceness: int = NICENESS,
     ) -> None:
         for folder in folders:
             if not folder.is_dir():
@@ -71,7 +73,7 @@ class Runs:
         self._make_game, self._spec_of, self._name_of = make_game, spec_of, name_of
         self._lock = threading.RLock()
         self._readers: dict[Path, RunReader] = {}
-        self._trainings = Trainings()
+        self._trainings = Trainings(niceness)
         self._games = RecordedGames()
 
     # ---- what there is --------------------------------------------------------------------------

@@ -137,14 +137,14 @@ class RunFolder:
     def holder(self) -> int | None:
         """The process that has the folder; None where none has, or none of this machine's."""
         number = self.last_process() if self.is_locked() else None
+        if number is None:
+            return None
         try:
-            lock = os.stat(self._lock_file)
-            for opened in os.scandir(f"/proc/{number}/fd"):
-                if os.path.samestat(opened.stat(), lock):
-                    return number
-        except OSError:  # gone meanwhile, or another user's
-            pass
-        return None
+            lock, opened = os.stat(self._lock_file), os.listdir(f"/proc/{number}/fd")
+        except OSError:  # gone meanwhile, of another machine, or another user's
+            return None
+        has_it = any(_is_same(f"/proc/{number}/fd/{name}", lock) for name in opened)
+        return number if has_it else None
 
     def weights_file(self, step: int) -> Path:
         """Where the weights of a step are."""
@@ -265,6 +265,13 @@ def _take_lock(descriptor: int) -> bool:
             continue
         return True
     return False
+
+
+def _is_same(path: str, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), file)
+    except OSError:  # closed meanwhile
+        return False
 
 
 def _toml_lines(table: dict[str, Any]) -> list[str]:

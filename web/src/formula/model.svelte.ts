@@ -1,0 +1,165 @@
+/** One set of numbers to play with, and what the engine makes of it. */
+
+import { untrack } from "svelte";
+
+import { api, sentenceOf } from "../api/client";
+import type { Child, FormulaAnswer, FormulaRequest } from "../api/schema";
+import { addVisits, type FormulaState } from "./address";
+import { findPreset } from "./presets";
+import { rowsOf, type Row } from "./rows";
+import { sumVisits, type Part, type Settings } from "./settings";
+
+interface Shown {
+  request: FormulaRequest;
+  answer: FormulaAnswer;
+}
+
+const SHORTEST_CURVE = 20;
+const SLIDER_ENDS = [100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+export class FormulaModel {
+  preset = $state("");
+  settings = $state<Settings>({ ...findPreset(null).settings });
+  children = $state<Child[]>([]);
+  /** The selections made since the visits were last set by hand. */
+  order = $state.raw<readonly number[]>([]);
+  /** What the knob was last turned for; the formula lights it up. */
+  touched = $state<Part | null>(null);
+  /** The last answer, with what was asked: they always fit each other. */
+  shown = $state.raw<Shown | null>(null);
+  error = $state<string | null>(null);
+  isSelecting = $state(false);
+  /** The end of the sliders of visits; it never shrinks under the hand. */
+  mostVisits = $state(100);
+  #picked = $state<number | null>(null);
+  #begun = $state.raw<{ children: readonly Child[]; value: number }>({ children: [], value: 0 });
+  #wanted: FormulaRequest | null = null;
+  #isAsking = false;
+
+  readonly request: FormulaRequest = $derived({
+    ...$state.snapshot(this.settings),
+    children: $state.snapshot(this.children),
+    curve_visits: curveEnd(this.children),
+  });
+  readonly rows: Row[] = $derived(
+    this.shown ? rowsOf(this.shown.request.children, this.shown.answer) : [],
+  );
+  /** The child whose numbers stand in the formula: the one picked, else the one chosen next. */
+  readonly current: Row | undefined = $derived(
+    this.rows[this.#picked ?? -1] ?? this.rows.find((row) => row.isChosen),
+  );
+
+  constructor(preset: string | null = null) {
+    this.usePreset(preset);
+  }
+
+  usePreset(name: string | null): void {
+    const { name: preset, settings, children } = findPreset(name);
+    this.use({ preset, settings, children, order: [], valueAfter: settings.parent_value });
+  }
+
+  use(state: FormulaState): void {
+    this.preset = state.preset;
+    this.#begun = { children: state.children, value: state.settings.parent_value };
+    this.settings = { ...state.settings, parent_value: state.valueAfter };
+    this.children = addVisits(state.children, state.order);
+    this.order = state.order;
+    this.#picked = null;
+    this.mostVisits = SLIDER_ENDS[0] ?? 100;
+    this.#widen();
+  }
+
+  /** All that an address has to keep. */
+  state(): FormulaState {
+    const { children, value } = this.#begun;
+    const visits = children.map((child) => child.visits);
+    return {
+      preset: this.preset,
+      settings: { ...$state.snapshot(this.settings), parent_value: value },
+      children: $state.snapshot(this.children).map((child, index) => ({
+        ...child,
+        visits: visits[index] ?? child.visits,
+      })),
+      order: this.order,
+      valueAfter: this.settings.parent_value,
+    };
+  }
+
+  pick(index: number): void {
+    this.#picked = index === this.#picked ? null : index;
+  }
+
+  /** Visits or the parent's value were set by hand: selections begin anew from here. */
+  beginAnew(): void {
+    this.order = [];
+    this.#begun = { children: $state.snapshot(this.children), value: this.settings.parent_value };
+  }
+
+  /** Back to before the first selection. */
+  takeBack(): void {
+    const before = this.#begun;
+    this.children.forEach((child, index) => (child.visits = before.children[index]?.visits ?? 0));
+    this.settings.parent_value = before.value;
+    this.order = [];
+  }
+
+  /** Lets the engine select so many times, and takes over the visits that follow. */
+  async select(selections: number): Promise<void> {
+    if (this.isSelecting) return;
+    this.isSelecting = true;
+    const names = this.children.map((child) => child.name).join();
+    try {
+      const answer = await api.formula({ ...this.request, selections, curve_visits: 1 });
+      if (this.children.map((child) => child.name).join() !== names) return; // other children by now
+      this.children.forEach((child, index) => (child.visits = answer.visits_after[index] ?? 0));
+      this.settings.parent_value = answer.parent_value_after;
+      this.order = [...this.order, ...answer.order];
+      this.#picked = null;
+      this.#widen();
+      this.error = null;
+    } catch (error) {
+      this.error = sentenceOf(error);
+    } finally {
+      this.isSelecting = false;
+    }
+  }
+
+  /** Asks for the numbers of `request`; one question is under way at a time, and the latest wins. */
+  async ask(request: FormulaRequest): Promise<void> {
+    this.#wanted = request;
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    while (this.#wanted) {
+      const next: FormulaRequest = this.#wanted;
+      this.#wanted = null;
+      try {
+        this.shown = { request: next, answer: await api.formula(next) };
+        this.error = null;
+      } catch (error) {
+        this.error = sentenceOf(error);
+      }
+    }
+    this.#isAsking = false;
+  }
+
+  #widen(): void {
+    const largest = Math.max(...this.children.map((child) => child.visits));
+    const end = SLIDER_ENDS.find((one) => one >= largest) ?? largest;
+    this.mostVisits = Math.max(this.mostVisits, end);
+  }
+}
+
+/** Keeps the model's numbers up to date while a component is shown. */
+export function follow(model: FormulaModel): void {
+  $effect(() => {
+    const request = model.request;
+    untrack(() => void model.ask(request));
+  });
+}
+
+function curveEnd(children: readonly Child[]): number {
+  const largest = Math.max(...children.map((child) => child.visits), 0);
+  const wanted = Math.max(SHORTEST_CURVE, largest * 1.25, sumVisits(children) / children.length);
+  const step = 10 ** Math.floor(Math.log10(wanted)) / 2;
+  return Math.min(1_000_000, Math.ceil(wanted / step) * step);
+}

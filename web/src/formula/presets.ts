@@ -1,0 +1,99 @@
+/** Numbers to begin with, each chosen to show one thing. */
+
+import type { Child } from "../api/schema";
+import { defaults, USUAL_BASE, type Settings } from "./settings";
+
+export interface Preset {
+  name: string;
+  title: string;
+  lesson: string; // what to try, and what to see
+  settings: Settings;
+  children: readonly Child[];
+}
+
+const manoeuvres = ["prograde", "retrograde", "radial", "anti-radial", "hold"] as const;
+const manoeuvrePriors = [0.55, 0.05, 0.2, 0.15, 0.05];
+
+export const presets: readonly Preset[] = [
+  preset(
+    "satellite",
+    "Satellite",
+    "Five manoeuvres of a satellite, nothing tried yet and all worth the same. Make selections: " +
+      "visits share themselves out as the priors say.",
+    {},
+    name(manoeuvres, manoeuvrePriors),
+  ),
+  preset(
+    "prior-against-value",
+    "Prior against value",
+    "The prior prefers “habit”, but what was seen speaks for “idea”. Make 100 selections and watch " +
+      "value win; with a large c it takes longer.",
+    { c_puct: 1.5 },
+    name(["habit", "idea", "safe", "odd"], [0.6, 0.1, 0.25, 0.05], [24, 2, 8, 1], [-0.15, 0.4, 0.05, -0.3]),
+  ),
+  preset(
+    "uct-first",
+    "UCT: each move once",
+    "UCT has no prior, so a move without visits is infinitely urgent: five selections try the five " +
+      "moves, and only the sixth looks at values.",
+    { selection: "uct" },
+    name(["left", "middle", "right", "up", "down"], [0.2, 0.2, 0.2, 0.2, 0.2], [], [-0.1, 0.5, 0.1, 0.3, -0.4]),
+  ),
+  preset(
+    "growing-c",
+    "A growing c",
+    "A long search: after 100 000 visits AlphaZero's c has grown from 1.25 to about 3.06. It keeps the " +
+      "search from settling too early. Turn growth off and see the bars shrink.",
+    { c_puct_base: USUAL_BASE },
+    name(["main line", "rival", "quiet", "wild"], [0.45, 0.35, 0.15, 0.05], [62_000, 27_000, 9000, 2000], [
+      0.12, 0.1, 0.08, 0.02,
+    ]),
+  ),
+  preset(
+    "temperature",
+    "Temperature",
+    "A finished search with visits 120, 15, 40, 20 and 5. Move τ: at 1 moves are drawn by their share, " +
+      "towards 0 only the first is left, above 1 they come closer together.",
+    { temperature: 0.5 },
+    name(manoeuvres, manoeuvrePriors, [120, 15, 40, 20, 5]),
+  ),
+  preset(
+    "noise",
+    "Root noise",
+    "Self-play mixes a quarter of noise into the root's priors, so that now and then a move is tried that " +
+      "the network thinks little of. Draw again and see who gets a chance.",
+    { noise_weight: 0.25, noise_alpha: 0.3, seed: 1 },
+    name(manoeuvres, manoeuvrePriors),
+  ),
+];
+
+/** The preset of that name; the first where there is none. */
+export function findPreset(name: string | null): Preset {
+  const found = presets.find((one) => one.name === name) ?? presets[0];
+  if (!found) throw new Error("There are no presets.");
+  return found;
+}
+
+function preset(
+  name: string,
+  title: string,
+  lesson: string,
+  settings: Partial<Settings>,
+  children: readonly Child[],
+): Preset {
+  return { name, title, lesson, settings: { ...defaults, ...settings }, children };
+}
+
+function name(
+  names: readonly string[],
+  priors: readonly number[],
+  visits: readonly number[] = [],
+  values: readonly number[] = [],
+): Child[] {
+  return names.map((one, index) => ({
+    name: one,
+    prior: priors[index] ?? 0,
+    visits: visits[index] ?? 0,
+    q: values[index] ?? 0,
+  }));
+}

@@ -10,7 +10,7 @@ from small_runs import GENERATIONS, SETTINGS, copy_finished, make_runs, wait_unt
 
 from tesuji.games.registry import make_game
 from tesuji.server.messages.runs import ResumeRun, StartRun
-from tesuji.server.run_control import NICENESS, default_threads
+from tesuji.server.run_control import NICENESS
 from tesuji.training.folder import RunFolder
 
 OWN_GAME = "from tesuji.games.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    pass\n"
@@ -65,7 +65,7 @@ def test_a_run_is_begun_killed_resumed_and_stopped(runs, home):
         runs.resume("mine", ResumeRun())
     wait_for_generation(runs, "mine", 2)
     assert runs.since("mine", 1)[0].generation == 2
-    assert runs.details("mine").settings["run"]["threads"] == default_threads()
+    assert runs.details("mine").settings["run"]["threads"] == len(os.sched_getaffinity(0))
 
     os.kill(RunFolder(home / "mine").holder(), signal.SIGKILL)
     failed = wait_for_state(runs, "mine", "failed")

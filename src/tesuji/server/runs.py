@@ -71,7 +71,8 @@ class Runs:
         self._home = home.resolve()
         self._can_train, self._most_trainings = can_train, most_trainings
         self._make_game, self._spec_of, self._name_of = make_game, spec_of, name_of
-        self._lock = threading.RLock()
+        self._lock = threading.RLock()  # of the catalogue, held for a moment only
+        self._control = threading.Lock()  # of one who starts or stops something
         self._readers: dict[Path, RunReader] = {}
         self._trainings = Trainings(niceness)
         self._games = RecordedGames()
@@ -139,7 +140,7 @@ class Runs:
         Raises:
             ValueError: when its game, its name or its settings cannot be, or another is training.
         """
-        with self._lock:
+        with self._control:
             self._check_may_train()
             game = self._make_game(request.game)
             config, settings = plan_training(game, request.minutes, request.settings)
@@ -156,7 +157,7 @@ class Runs:
         Raises:
             ValueError: when it is not training, or cannot be reached.
         """
-        with self._lock:
+        with self._control:
             self._check_can_train()
             reader = self.reader(run)
             if self._describe(reader).state not in _BUSY:
@@ -170,7 +171,7 @@ class Runs:
         Raises:
             ValueError: when it is training, is damaged or has reached its limit.
         """
-        with self._lock:
+        with self._control:
             reader = self.reader(run)
             if self._describe(reader).state in _BUSY:
                 raise ValueError(f"{run} is training already; stop it first")
@@ -240,11 +241,12 @@ class Runs:
 
     def _add(self, path: Path) -> RunReader:
         """The reader of a folder; it has the same name as long as the server runs."""
-        if path not in self._readers:
-            taken = {reader.name for reader in self._readers.values()}
-            name = _free(_allowed(path.name), taken.__contains__)
-            self._readers[path] = RunReader(path, name, self._name_of)
-        return self._readers[path]
+        with self._lock:
+            if path not in self._readers:
+                taken = {reader.name for reader in self._readers.values()}
+                name = _free(_allowed(path.name), taken.__contains__)
+                self._readers[path] = RunReader(path, name, self._name_of)
+            return self._readers[path]
 
     def _describe(self, reader: RunReader) -> RunInfo:
         return describe_run(reader, self._trainings, self._can_train)

@@ -40,6 +40,7 @@ PREFIXES = {
 WHOLES = {
     "gumbel": ("connect-four", "fixed", 100, (), {"selection": "gumbel"}),
     "gumbel with proofs": ("tic-tac-toe", "fixed", 300, (0, 4), GUMBEL_WITH_PROOFS),
+    "gumbel with lost moves": ("tic-tac-toe", "fixed", 60, (0, 4, 8, 2), GUMBEL_WITH_PROOFS),
     "leaves": ("connect-four", "fixed", 200, (), {"leaves": 4, "pending": "loss"}),
     "leaves with proofs": (
         "tic-tac-toe",
@@ -103,32 +104,40 @@ def test_a_proof_appears_with_the_simulation_that_made_it():
     assert [root.exact for root in last_two] == [None, result.value]
 
 
-def test_a_kept_root_begins_with_what_it_kept():
-    for name, evaluator, options in (
-        ("connect-four", "rollout", {}),
-        ("connect-four", "fixed", {"fpu": "parent", "c_puct_spread": 0.85}),
-        ("trio", "fixed", {}),
-        ("2048", "fixed", {}),
-        ("tic-tac-toe", "rollout", {"proven_values": True}),
-    ):
-        first, _, _ = search_twice(name, evaluator, 1, options)
-        kept = first.visits[first.best_action]
-        for number in (1, 10, 100):
-            _, result, position = search_twice(name, evaluator, number, options)
-            trace = Trace(result, position)
-            assert_same_tree(trace, result)
-            assert_same_nodes(trace, result)
-            if name != "2048":  # where it went on behind one of chance's moves
-                assert trace.node("a", 0, 0).visits == kept - 1
-        for number in (1, 10):  # what a shorter search ends with is a moment of the longer one
-            _, part, _ = search_twice(name, evaluator, number, options)
-            assert_same_tree(trace, part)
-            assert_same_nodes(trace, part)
+KEPT = {
+    "uct": ("connect-four", "rollout", (), {}),
+    "puct": ("connect-four", "fixed", (), {"fpu": "parent", "c_puct_spread": 0.85}),
+    "three players": ("trio", "fixed", (), {}),
+    "chance": ("2048", "fixed", (), {}),
+    "proofs": ("tic-tac-toe", "rollout", (), {"proven_values": True}),
+    "a full tree": ("tic-tac-toe", "rollout", (), {"max_bytes": 12_000}),
+    "gumbel with lost moves": ("tic-tac-toe", "fixed", (0, 4, 8), GUMBEL_WITH_PROOFS),
+}
 
 
-def search_twice(name, evaluator, simulations, options):
+@pytest.mark.parametrize("case", KEPT)
+def test_a_kept_root_begins_with_what_it_kept(case):
+    name, evaluator, moves, options = KEPT[case]
+    first, whole, position = search_twice(name, evaluator, 100, options, moves)
+    trace = Trace(whole, position)
+    assert_same_tree(trace, whole)
+    assert_same_nodes(trace, whole)
+    assert whole.is_tree_full == (case == "a full tree")
+    root = trace.tree(look(0)).nodes[0]
+    assert 0 < root.visits == whole.tree.visits(0) - whole.simulations
+    if case != "chance":  # where it went on behind one of chance's moves
+        assert root.visits == first.visits[first.best_action] - 1
+    if options.get("selection") == "gumbel":  # whose schedule depends on all simulations
+        return
+    for number in (1, 10, 60):
+        _, part, _ = search_twice(name, evaluator, number, options, moves)
+        assert_same_tree(trace, part)
+        assert_same_nodes(trace, part)
+
+
+def search_twice(name, evaluator, simulations, options, moves=()):
     """A search, the move it chooses and chance's first answer, and a search that goes on."""
-    state, position = start(name)
+    state, position = start(name, *moves)
     game, by = make_game(name), fixed_evaluator(name) if evaluator == "fixed" else evaluator
     searcher = Searcher(game, by, SearchConfig(simulations=200, trace=True, **options), threads=1)
     first = searcher.search(state, seed=1)

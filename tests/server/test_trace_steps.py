@@ -1,5 +1,6 @@
 """A step of a trace: the way down by the engine's own scores, and the results on the way up."""
 
+import numpy as np
 import pytest
 from test_trace_agreement import PREFIXES, WHOLES, search_twice
 from traced_searches import run, start, trace_of
@@ -76,12 +77,22 @@ def test_a_move_never_tried_is_infinite_where_the_search_says_so():
 
 
 def test_gumbel_has_no_u_and_completes_q():
-    trace = trace_of(run("connect-four", "fixed", 50, selection="gumbel"))
-    for number in (1, 2, 10, 50):
-        for choice in trace.step("a", number).choices:
-            assert all(move.u is None and move.q is not None for move in choice.moves)
-            untried = {move.q for move in choice.moves if move.visits == 0}
-            assert len(untried) <= 1  # v_mix
+    trace = trace_of(run("connect-four", "fixed", 200, selection="gumbel", gumbel_actions=2))
+    for number in range(1, 201):
+        root, *others = trace.step("a", number).choices
+        assert all(move.u is None and move.q is not None for move in root.moves)
+        for choice in others:
+            assert max(improved(choice), key=improved(choice).get) == choice.action
+
+
+def improved(choice):
+    """π' − n / (1 + S) of each move, from what the choice says of them; docs/algorithm.md."""
+    visits = np.array([move.visits for move in choice.moves])
+    logits = np.log([move.prior for move in choice.moves])
+    q = np.array([move.q for move in choice.moves])
+    weights = np.exp(logits + (50 + visits.max()) * (q + 1) / 2)
+    scores = weights / weights.sum() - visits / (1 + visits.sum())
+    return dict(zip([move.action for move in choice.moves], scores, strict=True))
 
 
 @pytest.mark.parametrize("case", PREFIXES | WHOLES)
@@ -135,6 +146,18 @@ def test_shares_add_up_and_visits_grow_by_the_simulations_before():
             assert choice.parent_visits == 1 + sum(move.visits for move in choice.moves)
         if number > 1:
             assert sum(move.share for move in root.moves) == pytest.approx(1)
+
+
+def test_chance_has_no_u_and_no_evaluation_of_its_own():
+    trace, outcomes = trace_of(run("2048", "fixed", 60)), 0
+    for number in range(1, 61):
+        for choice in trace.step("a", number).choices:
+            if choice.to_play == CHANCE:
+                outcomes += 1
+                assert choice.parent_visits == sum(move.visits for move in choice.moves)
+                assert all(move.u is None for move in choice.moves)
+                assert sum(move.prior for move in choice.moves) == pytest.approx(1)
+    assert outcomes >= 60
 
 
 def test_a_step_that_there_is_not_is_refused():

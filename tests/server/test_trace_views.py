@@ -161,6 +161,25 @@ def test_analysis_names_the_expected_moves_and_their_players():
     assert sum(move.visits for move in analysis.moves) == analysis.simulations == 400
 
 
+def test_analysis_may_be_asked_for_in_the_middle_of_a_search():
+    state, _ = start("tic-tac-toe")
+    searcher = Searcher(make_game("tic-tac-toe"), "rollout", SearchConfig(simulations=200_000))
+    seen = []
+    searcher.search(state, progress=lambda done, _: seen.append((done, *peek(searcher))))
+    assert len(seen) > 1
+    for done, analysis, visits in seen:
+        assert analysis.simulations == done == sum(visits)
+        assert [move.visits for move in analysis.moves] == visits
+        assert analysis.best == visits.index(max(visits))
+        assert analysis.variation[0].action == analysis.best
+
+
+def peek(searcher):
+    """The analysis of what was found so far, and the visits themselves."""
+    (result,) = searcher.peek()
+    return analyse(result, None), result.visits.tolist()
+
+
 def test_analysis_stops_where_chance_moves():
     result = run("2048", "rollout", 200)
     assert [move.player for move in analyse(result, None).variation] == [0]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji.games.contract import CHANCE
-from tesuji.search.scratch import PROVEN
+from tesuji.search.scratch import EXPANDED, PROVEN
 from tesuji.search.tree import ROOT
 from tesuji.server.trace_shape import Floats, Ints, count_through, sum_through
 from tesuji.server.trace_source import Source
@@ -15,13 +15,12 @@ from tesuji.server.trace_source import Source
 class Kept(NamedTuple):
     """The first K nodes and their edges as they were before; K is 1 for a new root."""
 
-    visits: Ints  # [K] simulations through the node
-    sums: Floats  # [K, P] what they brought back; at the root with its own evaluation
+    root_visits: int
     value_sum: Floats  # [K, P] own evaluation and results below; 0 for a finished game
     square_sum: Floats  # [K] of the mover's results; 0 unless an option needs it
     own_value: Floats  # [K] for the mover; 0 unless an option needs it
     edge_visits: Ints  # [edges of K nodes]
-    edge_sums: Floats  # [edges of K nodes, P] without a child, the mover's alone is known
+    edge_sums: Floats  # [edges of K nodes, P] without a child then, the mover's alone is known
 
 
 def find_kept(source: Source) -> Kept:
@@ -31,25 +30,30 @@ def find_kept(source: Source) -> Kept:
     """
     counts = count_through(source.shape, source.end_rank)
     brought = sum_through(source.shape, source.end_rank, source.steps["values"])
-    through = source.edges["visits"][source.nodes["parent_edge"]]
-    through[ROOT] = source.nodes["sum_visits"][ROOT]
-    # Nodes are numbered as they were made, so those that were there before come first.
-    number = int(np.flatnonzero(through - counts).max(initial=ROOT)) + 1
+    number = _count_kept(source, counts)
     value_sum = _kept_value_sums(source, brought, number)
     edge_visits = _kept_edge_visits(source, counts, number)
-    edge_sums = _kept_edge_sums(source, brought, value_sum, edge_visits)
-    sums = edge_sums[source.nodes["parent_edge"][:number]]
-    sums[ROOT] = value_sum[ROOT]
     square_sum, own_value = _kept_extras(source, number)
     return Kept(
-        (through - counts)[:number],
-        sums,
-        value_sum,
-        square_sum,
-        own_value,
-        edge_visits,
-        edge_sums,
+        root_visits=int(source.nodes["sum_visits"][ROOT]) - len(source.steps),
+        value_sum=value_sum,
+        square_sum=square_sum,
+        own_value=own_value,
+        edge_visits=edge_visits,
+        edge_sums=_kept_edge_sums(source, brought, value_sum, edge_visits),
     )
+
+
+def _count_kept(source: Source, counts: Ints) -> int:
+    """K: nodes are numbered as they were made, so all before the first new one were kept.
+
+    A node is new if it was evaluated now, or if its edge had no visits. An edge may have had some
+    without a node, where the tree was full at that time.
+    """
+    is_new = source.edges["visits"][source.nodes["parent_edge"]] == counts
+    is_new[source.steps["leaf"][source.steps["kind"] == EXPANDED]] = True
+    is_new[ROOT] = False
+    return int(is_new.argmax()) if is_new.any() else len(is_new)
 
 
 def _kept_value_sums(source: Source, brought: Floats, number: int) -> Floats:

@@ -52,9 +52,9 @@ def time_proofs(source: Source) -> Proofs:
 
 
 def _time_ends(source: Source) -> Ints:
-    """[E] when a finished game was first reached along each edge; 0 where it never was."""
+    """[E] when a finished game was reached along each edge, which was proven then; 0 for never."""
     times = np.zeros(len(source.edges), np.int32)
-    finished = np.flatnonzero(source.steps["kind"] == FINISHED)[::-1]  # the first is written last
+    finished = np.flatnonzero(source.steps["kind"] == FINISHED)
     times[source.steps["edge"][finished]] = finished + 1
     return times
 

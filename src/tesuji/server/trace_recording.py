@@ -96,16 +96,22 @@ def record(result: SearchResult) -> Recording:
 
 def count_nodes(recording: Recording, simulations: int) -> Count:
     """The statistics of all nodes after so many simulations, by running sums over the trace."""
-    shape, kept = recording.shape, recording.kept
-    end_rank, number = recording.end_rank[:simulations], len(kept.visits)
+    shape, kept, end_rank = recording.shape, recording.kept, recording.end_rank[:simulations]
     visits = count_through(shape, end_rank)
-    visits[:number] += kept.visits
     sums = sum_through(shape, end_rank, recording.values[:simulations])
-    sums[:number] += kept.sums
-    is_made = np.zeros(recording.num_nodes, np.bool_)
-    is_made[shape.rank] = visits > 0
-    is_made[shape.rank[ROOT]] = True
-    return Count(simulations, visits, sums, running_sum(is_made))
+    number = len(kept.value_sum)
+    is_made = visits > 0
+    is_made[:number] = True
+    has_more = is_made & (shape.parent < number)
+    has_more[ROOT] = False
+    edges = recording.parent_edge[has_more]
+    visits[has_more] += kept.edge_visits[edges]
+    sums[has_more] += kept.edge_sums[edges]
+    visits[ROOT] += kept.root_visits
+    sums[ROOT] += kept.value_sum[ROOT]
+    made_by_rank = np.empty_like(is_made)
+    made_by_rank[shape.rank] = is_made
+    return Count(simulations, visits, sums, running_sum(made_by_rank))
 
 
 def count_bytes(values: Iterable[Any]) -> int:

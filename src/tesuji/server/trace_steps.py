@@ -69,10 +69,11 @@ def view_node(subject: Subject, id: str, simulation: int, node: int) -> NodeView
     recording = subject.recording
     steps = _find_passing(recording, node, np.arange(simulation))
     _, edges = find_path(recording, node)
-    visits = len(steps) + _kept_of(recording.kept.visits, node, 0)
-    values: list[float] = []
-    moves: list[MoveOpinion] = []
-    if visits > 0 or node == ROOT:
+    kept = recording.kept
+    visits, values, moves = 0, list[float](), list[MoveOpinion]()
+    if len(steps) or node < len(kept.value_sum):
+        old = kept.root_visits if node == ROOT else _kept_of(kept.edge_visits, edges[-1], 0)
+        visits = len(steps) + int(old)
         standing = stand(recording, node, steps, simulation)
         moves = give_opinions(subject.game, subject.options, standing)
         values = _find_values(recording, node, steps, standing, simulation)
@@ -204,8 +205,9 @@ def _add_in_order(start: float, numbers: Floats) -> float:
     return float(np.cumsum(np.concatenate([[start], numbers]))[-1])
 
 
-def _kept_of(array: NDArray[Any], node: int, otherwise: Any) -> Any:
-    return array[node] if node < len(array) else otherwise
+def _kept_of(array: NDArray[Any], place: int, otherwise: Any) -> Any:
+    """What a node or an edge had before the search, if it was there."""
+    return array[place] if place < len(array) else otherwise
 
 
 def _find_values(
@@ -218,6 +220,7 @@ def _find_values(
     if recording.is_over[node]:
         if len(steps):
             return recording.values[steps[-1]].tolist()  # type: ignore[no-any-return]
-        return (recording.kept.sums[node] / recording.kept.visits[node]).tolist()  # type: ignore[no-any-return]
+        kept, edge = recording.kept, recording.parent_edge[node]
+        return (kept.edge_sums[edge] / kept.edge_visits[edge]).tolist()  # type: ignore[no-any-return]
     own = standing.mover != CHANCE
     return [total / max(1, standing.sum_visits + own) for total in standing.value_sum]

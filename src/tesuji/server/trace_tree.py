@@ -37,7 +37,7 @@ def choose_visible(recording: Recording, count: Count, look: Look) -> list[int]:
     always the most visited of those whose parent is shown; of equals the older one. Nothing below a
     collapsed node is shown, opened or not. Where the root is not there yet, it is shown unvisited.
     """
-    collapsed, wanted = set(look.collapsed), _find_wanted(recording, count, look)
+    collapsed, wanted = set(look.collapsed), _find_wanted(recording, look)
     sent: list[int] = []
     queue = [(_WANTED, 0, look.root)]
     while queue and len(sent) < look.most_nodes:
@@ -53,18 +53,18 @@ def choose_visible(recording: Recording, count: Count, look: Look) -> list[int]:
     return sent
 
 
-def _find_wanted(recording: Recording, count: Count, look: Look) -> set[int]:
-    """Opened nodes, their children, and the nodes between them and the root that was asked for."""
+def _find_wanted(recording: Recording, look: Look) -> set[int]:
+    """The children of opened nodes, and all nodes on the way to them.
+
+    Those that are not there yet, or not below the root that was asked for, are never come to.
+    """
     shape, wanted = recording.shape, set[int]()
-    first = int(shape.rank[look.root])
     for opened in look.opened:
-        is_below = first <= shape.rank[opened] < first + shape.size[look.root]
-        if not is_below or count.visits[opened] == 0:
-            continue
         node = opened
-        while node != look.root and node not in wanted:
+        while node not in wanted:  # the root is its own parent
             wanted.add(node)
             node = int(shape.parent[node])
+    for opened in look.opened:
         wanted.update(children_of(shape, opened).tolist())
     return wanted
 

@@ -81,7 +81,7 @@ class TreeNode(Message):
     q: float | None  # Q; None where never visited
     prior: float | None  # P
     is_over: bool
-    exact: float | None  # proven at the end of the search
+    exact: float | None  # proven by then
     hidden: int  # nodes below that are not sent
 
 

@@ -1,0 +1,51 @@
+/** Positions as the server draws them, kept for a while: neighbouring nodes share most of their way. */
+
+import { api } from "../api/client";
+import type { Move, Position, View } from "../api/schema";
+import type { Ghost } from "../board/types";
+
+const MOST_KEPT = 400;
+const kept = new Map<string, Promise<View>>();
+
+/** A position's view. */
+export function viewOf(position: Position): Promise<View> {
+  const key = JSON.stringify([position.game, position.setup ?? null, position.moves ?? []]);
+  const known = kept.get(key);
+  if (known) {
+    kept.delete(key); // to the end of the line
+    kept.set(key, known);
+    return known;
+  }
+  const asked = api.position(position);
+  kept.set(key, asked);
+  asked.catch(() => kept.delete(key));
+  for (const oldest of kept.keys()) {
+    if (kept.size <= MOST_KEPT) break;
+    kept.delete(oldest);
+  }
+  return asked;
+}
+
+/** The views along a way, the position before it first. */
+export function viewsAlong(start: Position, moves: readonly Move[]): Promise<View[]> {
+  const before = start.moves ?? [];
+  return Promise.all(
+    Array.from({ length: moves.length + 1 }, (_, count) => {
+      const played = moves.slice(0, count).map((move) => move.action);
+      return viewOf({ ...start, moves: [...before, ...played] });
+    }),
+  );
+}
+
+/** The moves of a way as numbered stones on the board where it ends; only stones still there. */
+export function numberStones(views: readonly View[], moves: readonly Move[]): Ghost[] {
+  const end = views.at(-1)?.board;
+  if (!end) return [];
+  return moves.flatMap((move, index) => {
+    const view = views[index + 1];
+    const text = view?.pieces[move.player];
+    const place = view?.board?.changed.find(({ row, col }) => view.board?.cells[row]?.[col] === text);
+    if (!place || text === undefined || end.cells[place.row]?.[place.col] !== text) return [];
+    return [{ row: place.row, col: place.col, text, number: index + 1 }];
+  });
+}

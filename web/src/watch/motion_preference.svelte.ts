@@ -1,0 +1,13 @@
+/** Whether the system asks for little motion. */
+
+const query = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+class MotionPreference {
+  isReduced = $state(query.matches);
+
+  constructor() {
+    query.addEventListener("change", (event) => (this.isReduced = event.matches));
+  }
+}
+
+export const motionPreference = new MotionPreference();

@@ -1,0 +1,179 @@
+/** All that the view holds: a position, the settings of one or two searches, and where one looks. */
+
+import { api, sentenceOf } from "../api/client";
+import type { About, GameInfo, Position, RunInfo, View } from "../api/schema";
+import { current, positionQuery, readPosition } from "../position.svelte";
+import { flag, linkTo, number, optionalNumber, type QueryValue } from "../router.svelte";
+import { viewOf } from "./boards";
+import { Latest } from "./latest";
+import { defaultSettings, readSettings, settingsQuery, type Preset, type Settings } from "./settings";
+import { LAST_PHASE, Timeline } from "./timeline.svelte";
+import { Watched } from "./watched.svelte";
+
+export const USUAL_DETAIL = 400;
+export const MOST_DETAIL = 2000;
+const OTHER = "b_"; // before the names of the second search's parameters
+
+export class Session {
+  about = $state.raw<About | null>(null);
+  games = $state.raw<GameInfo[]>([]);
+  runs = $state.raw<RunInfo[]>([]);
+  message = $state(""); // why there is nothing to show
+  position = $state.raw<Position | null>(null);
+  view = $state.raw<View | null>(null); // of the position
+  settings = $state<[Settings, Settings]>([defaultSettings(), defaultSettings()]);
+  isComparing = $state(false);
+  detail = $state(USUAL_DETAIL);
+  isOutline = $state(false);
+  readonly timeline = new Timeline();
+  readonly sides = [new Watched(), new Watched()] as const;
+  #thinksAtOnce = false;
+  #begin: { simulation: number | null; phase: number } = { simulation: null, phase: LAST_PHASE };
+  readonly #views = new Latest<Position, View>(
+    viewOf,
+    (_, view) => this.#arrive(view),
+    (error) => (this.message = sentenceOf(error)),
+  );
+
+  /** The searches that are shown. */
+  get active(): readonly Watched[] {
+    return this.isComparing ? this.sides : this.sides.slice(0, 1);
+  }
+
+  get isBusy(): boolean {
+    return this.active.some((side) => side.isBusy);
+  }
+
+  get isDone(): boolean {
+    return this.active.every((side) => side.state === "done");
+  }
+
+  /** Whether something was asked for that can be seen, or is on its way. */
+  get hasBegun(): boolean {
+    return this.active.some((side) => side.state !== "idle");
+  }
+
+  get runsOfGame(): RunInfo[] {
+    return this.runs.filter((run) => run.game === this.position?.game && run.steps.length > 0);
+  }
+
+  /** Asks what there is, then reads an address. */
+  async load(query: URLSearchParams): Promise<void> {
+    this.message = "";
+    try {
+      [this.about, this.games, this.runs] = await Promise.all([api.about(), api.games(), api.runs()]);
+      this.read(query);
+    } catch (error) {
+      this.message = sentenceOf(error);
+    }
+  }
+
+  /** Takes over what an address says; the shared position where it names none. */
+  read(query: URLSearchParams): void {
+    const game = this.about?.default_game;
+    const position = readPosition(query) ?? current.position ?? (game ? { game, moves: [] } : null);
+    if (!position) return;
+    this.settings = [readSettings(query), readSettings(query, OTHER)];
+    this.isComparing = flag()(query.get("compare"));
+    this.isOutline = flag()(query.get("outline"));
+    this.detail = Math.round(number(USUAL_DETAIL, 1, MOST_DETAIL)(query.get("nodes")));
+    const named = optionalNumber()(query.get("simulation"));
+    const phase = Math.round(number(LAST_PHASE, 0, LAST_PHASE)(query.get("phase")));
+    this.#begin = { simulation: named === null ? null : Math.round(named), phase };
+    this.#thinksAtOnce = flag()(query.get("think"));
+    this.goTo(position);
+  }
+
+  /** The parameters that bring somebody else to the same place. */
+  get query(): Record<string, QueryValue> {
+    if (!this.position) return {};
+    const { simulation, phase } = this.timeline;
+    const hasPlace = this.isDone && !this.timeline.isAtEnd;
+    return {
+      ...positionQuery(this.position),
+      ...settingsQuery(this.settings[0]),
+      compare: this.isComparing,
+      ...(this.isComparing ? settingsQuery(this.settings[1], OTHER) : {}),
+      nodes: this.detail === USUAL_DETAIL ? null : this.detail,
+      outline: this.isOutline,
+      think: this.hasBegun,
+      simulation: hasPlace ? simulation : null,
+      phase: hasPlace && phase < LAST_PHASE ? String(phase) : null,
+    };
+  }
+
+  get link(): string {
+    return linkTo("/watch", this.query);
+  }
+
+  /** Another position; searches of the old one are dropped. */
+  goTo(position: Position): void {
+    for (const side of this.sides) side.forget();
+    this.timeline.reset(0);
+    this.message = "";
+    this.position = position;
+    current.position = position;
+    this.#leaveOtherRuns();
+    this.#views.ask(position);
+  }
+
+  /** Plays a move; chance moves by itself afterwards. */
+  async play(action: number): Promise<void> {
+    if (!this.position) return;
+    try {
+      const view = await api.play({ position: this.position, action });
+      this.goTo({ game: view.game, setup: view.setup, moves: view.moves.map((move) => move.action) });
+    } catch (error) {
+      this.message = sentenceOf(error);
+    }
+  }
+
+  takePreset(preset: Preset): void {
+    this.isComparing = true;
+    this.settings = [
+      { ...this.settings[0], ...preset.pair[0] },
+      { ...this.settings[0], ...preset.pair[1] },
+    ];
+  }
+
+  think(): void {
+    if (!this.position) return;
+    this.timeline.reset(0);
+    this.sides[1].forget();
+    this.active.forEach((side, index) => {
+      if (this.position) side.think(this.position, this.settings[index as 0 | 1]);
+    });
+  }
+
+  stop(): void {
+    for (const side of this.active) side.stop();
+  }
+
+  /** Once all searches are done: the whole tree is shown, or the place that an address named. */
+  begin(): void {
+    const last = Math.max(...this.active.map((side) => side.simulations));
+    this.timeline.reset(last, this.#begin.simulation ?? last, this.#begin.phase);
+    this.#begin = { simulation: null, phase: LAST_PHASE };
+  }
+
+  close(): void {
+    this.timeline.pause();
+    this.#views.forget();
+    for (const side of this.sides) side.forget();
+  }
+
+  #arrive(view: View): void {
+    this.view = view;
+    if (this.#thinksAtOnce && !view.is_over) this.think();
+    this.#thinksAtOnce = false;
+  }
+
+  /** Networks play their own game alone. */
+  #leaveOtherRuns(): void {
+    const names = this.runsOfGame.map((run) => run.run);
+    for (const settings of this.settings) {
+      if (settings.evaluator !== "network" || (settings.run && names.includes(settings.run))) continue;
+      Object.assign(settings, { evaluator: "rollout", run: null, step: null, selection: "uct" });
+    }
+  }
+}

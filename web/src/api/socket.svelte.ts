@@ -176,9 +176,9 @@ function expects(request: Request["type"], message: FromServer["type"]): boolean
 
 /** Whether a view shows just what was asked for, where several looks at one search are under way. */
 function isAbout(request: Pending["request"], message: FromServer): boolean {
-  return (
-    "simulation" in request && "simulation" in message && request.simulation === message.simulation
-  );
+  if (!("simulation" in request && "simulation" in message)) return false;
+  const isSameNode = !("node" in request && "node" in message) || request.node === message.node;
+  return isSameNode && request.simulation === message.simulation;
 }
 
 export const socket = new Socket();

@@ -1,0 +1,47 @@
+/** A game as an address: the position, where in it one looks, who plays, who gave up. */
+
+import type { QueryValue } from "../addresses";
+import type { Setup } from "../api/schema";
+import { positionQuery, readPosition } from "../position.svelte";
+import { choiceQuery, readChoice, type PlayerChoice } from "./players";
+import type { Seat } from "./results";
+
+export interface SharedGame {
+  game: string;
+  setup: Setup | null;
+  moves: number[]; // of the whole line
+  at: number; // how many of them are on the board
+  seats: Seat[]; // empty: not said
+  opponent: PlayerChoice | null;
+  resigned: number | null;
+}
+
+export function gameQuery(shared: SharedGame): Record<string, QueryValue> {
+  const { game, setup, moves, at, seats, opponent, resigned } = shared;
+  const hasMachine = seats.includes("machine");
+  return {
+    ...positionQuery({ game, setup, moves }),
+    at: at < moves.length ? String(at) : null,
+    seats: seats.map((seat) => seat[0]).join(""),
+    ...(opponent && hasMachine ? choiceQuery(opponent) : {}),
+    resigned: resigned === null ? null : String(resigned + 1),
+  };
+}
+
+/** The game in an address; null where it names none. */
+export function readGame(query: URLSearchParams): SharedGame | null {
+  const position = readPosition(query);
+  if (!position) return null;
+  const moves = position.moves ?? [];
+  const at = query.get("at") ?? "";
+  const resigned = Number(query.get("resigned") ?? 0);
+  return {
+    game: position.game,
+    setup: position.setup ?? null,
+    moves,
+    at: /^\d+$/.test(at) ? Math.min(Number(at), moves.length) : moves.length,
+    seats: [...(query.get("seats") ?? "")].map((letter) => (letter === "m" ? "machine" : "human")),
+    opponent: readChoice(query),
+    resigned: Number.isInteger(resigned) && resigned > 0 ? resigned - 1 : null,
+  };
+}

@@ -1,0 +1,54 @@
+/** The game on the board and the address of the page, each following the other. */
+
+import { untrack } from "svelte";
+
+import { current } from "../position.svelte";
+import { linkTo, route } from "../router.svelte";
+import { gameQuery, readGame } from "./address";
+import type { Game } from "./game.svelte";
+import { offer } from "./server.svelte";
+import { usualOpponent } from "./usual";
+
+/** To be called while a component is made; `onload` hears of games that the address brings. */
+export function keepAddress(game: Game, onload: () => void): void {
+  let writtenBeginnings = game.beginnings;
+
+  $effect(() => {
+    const query = route.query;
+    if (offer.about) untrack(() => read(query));
+  });
+
+  // A game that begins is a step of the browser's history; its moves are none.
+  $effect(() => {
+    const shared = game.shared;
+    const { beginnings, position } = game;
+    if (!shared) return;
+    untrack(() => {
+      if (!isHere()) return;
+      route.go("/play", gameQuery(shared), beginnings === writtenBeginnings);
+      writtenBeginnings = beginnings;
+      current.position = position;
+    });
+  });
+
+  function read(query: URLSearchParams): void {
+    if (!isHere()) return;
+    const shared = readGame(query);
+    if (shared) {
+      if (game.shared && window.location.hash === linkTo("/play", gameQuery(game.shared))) return;
+      onload();
+      if (!shared.opponent) game.opponent = usualOpponent(shared.game, game.opponent);
+      void game.load(shared);
+    } else if (game.shared) {
+      route.go("/play", gameQuery(game.shared), true);
+    } else if (offer.about) {
+      const name = offer.about.default_game;
+      game.opponent = usualOpponent(name, game.opponent);
+      void game.load({ game: name, setup: null, moves: [], at: 0, seats: [], opponent: null, resigned: null });
+    }
+  }
+}
+
+function isHere(): boolean {
+  return (route.parts[0] ?? "play") === "play";
+}

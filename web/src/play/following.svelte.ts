@@ -1,0 +1,91 @@
+/** Machines that think while the game goes on: the opponent, the analysis, the solver. */
+
+import { untrack } from "svelte";
+
+import { socket } from "../api/socket.svelte";
+import type { Analyst } from "./analysis.svelte";
+import type { Game } from "./game.svelte";
+import { DEFAULT_CHOICE, kindsFor, runsOf, usesRun } from "./players";
+import type { Preview } from "./preview.svelte";
+import { offer } from "./server.svelte";
+import type { Subject } from "./subject";
+import { usualOpponent } from "./usual";
+
+const SOLVING_DELAY_MS = 300; // positions that are only passed through are not solved
+export const ENGINE_SIMULATIONS = 2000;
+
+/** To be called while a component is made; while `isHeld` nobody begins to think. */
+export function keepThinking(
+  game: Game,
+  analyst: Analyst,
+  preview: Preview,
+  subject: () => Subject | null,
+  isHeld: () => boolean,
+): void {
+  const limits = () => offer.about?.limits;
+  const isReady = () => socket.state === "open" && !isHeld();
+
+  $effect(() => offer.watch());
+
+  $effect(() => {
+    const known = limits();
+    if (known && game.isDue && isReady()) untrack(() => game.askIfDue(known));
+  });
+
+  $effect(() => {
+    const { position, view } = game;
+    const known = limits();
+    const canThink = view !== null && !view.is_over && view.to_play >= 0;
+    void [analyst.signature, analyst.error];
+    if (known && position && canThink && analyst.source === "engine" && isReady()) {
+      untrack(() => analyst.follow(position, known));
+    } else untrack(() => analyst.rest());
+  });
+
+  // An engine that cannot play this game gives way to one that can.
+  $effect(() => {
+    const view = game.view;
+    if (!view || !offer.about) return;
+    const runs = runsOf(view.game, offer.runs);
+    const { engine } = analyst;
+    const isThere = kindsFor(runs, view.has_perfect, view.num_players).includes(engine.kind);
+    const hasRun = !usesRun(engine.kind) || runs.some((run) => run.run === engine.run);
+    if (isThere && hasRun) return;
+    untrack(() => (analyst.engine = { ...DEFAULT_CHOICE, simulations: ENGINE_SIMULATIONS }));
+  });
+
+  // A run that gets its first weights becomes the opponent of a game that has not begun.
+  $effect(() => {
+    const name = game.view?.game;
+    if (!name || game.hasChosen || game.line.some((move) => move.player >= 0)) return;
+    const usual = usualOpponent(name, game.opponent);
+    if (usual.run !== game.opponent.run) untrack(() => (game.opponent = usual));
+  });
+
+  $effect(() => {
+    const about = subject();
+    const isOver = about?.at === game.at && game.view?.is_over;
+    if (!about || isOver || !analyst.solves || !game.view?.has_perfect || game.thinking || isHeld()) return;
+    const timer = setTimeout(() => void analyst.solve(about.position), SOLVING_DELAY_MS);
+    return () => clearTimeout(timer);
+  });
+
+  $effect(() => {
+    void [analyst.source, analyst.signature, analyst.showsHeat, analyst.solves];
+    untrack(() => analyst.save());
+  });
+
+  $effect(() => {
+    void game.position;
+    untrack(() => {
+      preview.hide();
+      analyst.dropHint();
+    });
+  });
+
+  $effect(() => () => {
+    game.leave();
+    analyst.leave();
+    preview.hide();
+  });
+}

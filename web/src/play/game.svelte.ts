@@ -1,0 +1,356 @@
+/** A game on the board: its moves, who plays, and the opponent's thinking. Knows no component. */
+
+import { api, isAborted, sentenceOf } from "../api/client";
+import type { Analysis, FromServer, Limits, Move, Position, Setup, View } from "../api/schema";
+import { socket } from "../api/socket.svelte";
+import type { SharedGame } from "./address";
+import { DEFAULT_CHOICE, nameOf, shortNameOf, toPlayer, type PlayerChoice } from "./players";
+import { namesOf, resultOf, type Seat } from "./results";
+
+export interface Thinking {
+  id: string;
+  analysis: Analysis | null; // so far
+  seconds: number;
+  ahead: number | null; // searches that come first, while it waits for its turn
+}
+
+const WATCHING_PAUSE_MS = 450; // between moves where nobody but machines plays
+
+export class Game {
+  /** The position on the board; null until the first one has come. */
+  view = $state.raw<View | null>(null);
+  /** All moves of the game, also those after the one on the board. */
+  line = $state.raw<readonly Move[]>([]);
+  seats = $state.raw<readonly Seat[]>([]);
+  opponent = $state.raw<PlayerChoice>(DEFAULT_CHOICE);
+  resigned = $state<number | null>(null);
+  /** Whether machines wait to be told to go on. */
+  isPaused = $state(false);
+  /** Whether the next position is on its way. */
+  isBusy = $state(false);
+  error = $state<string | null>(null);
+  thinking = $state.raw<Thinking | null>(null);
+  /** What the opponent thought of positions, by their keys. */
+  thoughts = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
+  /** Returns at the end of the line, where it was seen to be over. */
+  ending = $state.raw<readonly number[] | null>(null);
+  /** Whether somebody said who plays, so that nothing changes it by itself. */
+  hasChosen = false;
+  /** Counts games begun: the address gets a new entry for each. */
+  beginnings = $state(0);
+
+  readonly at = $derived(this.view?.moves.length ?? 0);
+  readonly isAtTip = $derived(this.at === this.line.length);
+  readonly names = $derived(namesOf(this.seats, shortNameOf(this.opponent)));
+  readonly result = $derived(
+    this.view ? resultOf(this.view, this.names, this.isResigned ? this.resigned : null) : "",
+  );
+  readonly isOver = $derived(this.view !== null && (this.view.is_over || this.isResigned));
+  readonly isPersonsTurn = $derived(this.#seatToPlay === "human" && !this.isOver);
+  readonly isMachinesTurn = $derived(this.#seatToPlay === "machine" && !this.isOver);
+  readonly position = $derived(this.view ? positionOf(this.view, this.at) : null);
+  /** Whether the opponent should think now. */
+  readonly isDue = $derived(
+    this.isMachinesTurn &&
+      this.isAtTip &&
+      !this.isPaused &&
+      !this.isBusy &&
+      this.thinking === null &&
+      this.error === null,
+  );
+
+  #changes: AbortController | null = null;
+
+  get isResigned(): boolean {
+    return this.resigned !== null && this.isAtTip;
+  }
+
+  get #seatToPlay(): Seat | undefined {
+    return this.view && this.view.to_play >= 0 ? this.seats[this.view.to_play] : undefined;
+  }
+
+  /** Puts a game on the board; where machines are to move in the middle of it, they wait. */
+  async load(shared: SharedGame): Promise<boolean> {
+    const { game, setup, moves, at } = shared;
+    return this.#change(async (signal) => {
+      const shown = await api.position({ game, setup, moves: moves.slice(0, at) }, signal);
+      const whole = at < moves.length ? await api.position({ game, setup, moves }, signal) : shown;
+      this.seats = fitSeats(shared.seats, shown.num_players);
+      if (shared.opponent) {
+        this.opponent = shared.opponent;
+        this.hasChosen = true;
+      }
+      this.resigned = shared.resigned;
+      this.isPaused = moves.length > 0;
+      this.thoughts = new Map();
+      this.ending = null;
+      return { view: shown, line: whole.moves };
+    });
+  }
+
+  /** Begins a new game with the settings given. */
+  async begin(game: string, seats: readonly Seat[], setup: Setup | null = null): Promise<boolean> {
+    const shared = { game, setup, moves: [], at: 0, seats: [...seats], opponent: null, resigned: null };
+    const isLoaded = await this.load(shared);
+    if (isLoaded) this.beginnings += 1;
+    return isLoaded;
+  }
+
+  /** The position on the board becomes the beginning of a new game. */
+  async beginHere(): Promise<void> {
+    const view = this.view;
+    if (!view?.board || !view.can_set_up || view.to_play < 0) {
+      this.#cutLine(); // no setup can say it: the game keeps the moves that lead here
+      this.beginnings += 1;
+      return;
+    }
+    await this.begin(view.game, this.seats, { cells: view.board.cells, to_play: view.to_play });
+  }
+
+  /** Makes a move of the person whose turn it is. */
+  async play(action: number): Promise<void> {
+    const isLegal = this.view?.legal.some((move) => move.action === action) ?? false;
+    if (!this.isPersonsTurn || this.isBusy || !isLegal) return;
+    this.isPaused = false;
+    const next = this.line[this.at];
+    if (next?.action === action && this.line[this.at + 1]?.player !== -1) await this.goTo(this.at + 1);
+    else await this.#move(action);
+  }
+
+  /** Shows the position after so many moves; what comes after stays, to go forward again. */
+  async goTo(at: number): Promise<void> {
+    const view = this.view;
+    const target = Math.max(0, Math.min(at, this.line.length));
+    if (!view || (target === this.at && !this.isBusy)) return;
+    const moves = this.line.slice(0, target).map((move) => move.action);
+    await this.#change(async (signal) => ({
+      view: await api.position({ game: view.game, setup: view.setup, moves }, signal),
+      line: this.line,
+    }));
+  }
+
+  /** The place before the last decision; chance's moves go with the one that led to them. */
+  get undoTarget(): number | null {
+    return this.#lastWhere((move) => move.player >= 0);
+  }
+
+  get redoTarget(): number | null {
+    if (this.isAtTip) return null;
+    let target = this.at + 1;
+    while (target < this.line.length && this.line[target]?.player === -1) target += 1;
+    return target;
+  }
+
+  /** The place where a person decided last. */
+  get takeBackTarget(): number | null {
+    return this.#lastWhere((move) => this.seats[move.player] === "human");
+  }
+
+  async step(target: number | null): Promise<void> {
+    if (target !== null) await this.goTo(target);
+  }
+
+  /** Forgets the moves after the position on the board, and lets the game go on. */
+  playOnFromHere(): void {
+    this.#cutLine();
+    this.isPaused = false;
+    this.error = null;
+  }
+
+  pause(): void {
+    this.cancelThinking();
+    this.isPaused = true;
+  }
+
+  goOn(): void {
+    this.isPaused = false;
+    this.error = null;
+  }
+
+  /** Everybody moves on one seat. */
+  swapSides(): void {
+    this.cancelThinking();
+    const [first, ...rest] = this.seats;
+    if (first === undefined) return;
+    this.seats = this.seats.length === 1 ? [other(first)] : [...rest, first];
+    this.isPaused = false;
+  }
+
+  resign(): void {
+    const view = this.view;
+    if (!view || this.isOver) return;
+    this.cancelThinking();
+    this.#cutLine();
+    const mine = this.seats.indexOf("human");
+    this.resigned = this.isPersonsTurn || mine < 0 ? view.to_play : mine;
+  }
+
+  /** Changes who plays in the game that is on. */
+  setPlayers(seats: readonly Seat[], opponent: PlayerChoice): void {
+    this.cancelThinking();
+    this.seats = seats;
+    this.opponent = opponent;
+    this.hasChosen = true;
+    this.error = null;
+  }
+
+  /** Lets the opponent think, if it is to. */
+  askIfDue(limits: Limits): void {
+    const position = this.position;
+    if (!this.isDue || !position) return;
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    const player = toPlayer(this.opponent, limits);
+    const id = socket.request({ type: "ask", position, player, seed }, (message) => this.#hear(message));
+    this.thinking = { id, analysis: null, seconds: 0, ahead: null };
+  }
+
+  /** The opponent plays what it has found so far. */
+  stopThinking(): void {
+    if (this.thinking) socket.stop(this.thinking.id);
+  }
+
+  cancelThinking(): void {
+    if (this.thinking) socket.cancel(this.thinking.id);
+    this.thinking = null;
+  }
+
+  /** Ends all that is under way; the game itself stays. */
+  leave(): void {
+    this.cancelThinking();
+    this.#changes?.abort();
+    this.isBusy = false;
+  }
+
+  /** The game as an address and a saved game tell it. */
+  get shared(): SharedGame | null {
+    const view = this.view;
+    if (!view) return null;
+    return {
+      game: view.game,
+      setup: view.setup,
+      moves: this.line.map((move) => move.action),
+      at: this.at,
+      seats: [...this.seats],
+      opponent: this.opponent,
+      resigned: this.resigned,
+    };
+  }
+
+  /** Names for saved games. */
+  get playerNames(): string[] {
+    return this.seats.map((seat, player) =>
+      seat === "machine" ? nameOf(this.opponent) : (this.names[player] ?? ""),
+    );
+  }
+
+  #hear(message: FromServer): void {
+    const thinking = this.thinking;
+    if (!thinking || thinking.id !== message.id) return;
+    if (message.type === "queued") this.thinking = { ...thinking, ahead: message.ahead };
+    if (message.type === "progress") {
+      const { analysis, seconds } = message;
+      this.thinking = { ...thinking, analysis, seconds, ahead: null };
+    }
+    if (message.type === "failure") {
+      this.thinking = null;
+      this.error = message.message;
+    }
+    if (message.type === "answer") {
+      this.thinking = null;
+      if (this.view) this.#remember(this.view, message.answer.analysis);
+      void this.#move(message.answer.action);
+    }
+  }
+
+  #remember(view: View, analysis: Analysis): void {
+    const thoughts = new Map(this.thoughts);
+    thoughts.set(keyOf(positionOf(view, view.moves.length)), analysis);
+    this.thoughts = thoughts;
+  }
+
+  async #move(action: number): Promise<void> {
+    const position = this.position;
+    if (!position) return;
+    const isWatching = !this.seats.includes("human");
+    await this.#change(async (signal) => {
+      if (isWatching) await pause(WATCHING_PAUSE_MS, signal);
+      const view = await api.play({ position, action }, signal);
+      this.resigned = null;
+      return { view, line: view.moves };
+    });
+  }
+
+  /** Takes over a new position once it has come; a newer change takes the place of an older. */
+  async #change(
+    make: (signal: AbortSignal) => Promise<{ view: View; line: readonly Move[] }>,
+  ): Promise<boolean> {
+    this.cancelThinking();
+    this.#changes?.abort();
+    const changes = (this.#changes = new AbortController());
+    this.isBusy = true;
+    this.error = null;
+    try {
+      let { view, line } = await make(changes.signal);
+      if (view.to_play === -1 && !view.is_over && view.moves.length === line.length) {
+        view = await api.play({ position: positionOf(view, view.moves.length) }, changes.signal);
+        line = view.moves;
+      }
+      if (changes.signal.aborted) return false;
+      if (line !== this.line) this.ending = null;
+      this.view = view;
+      this.line = line;
+      if (view.moves.length === line.length && view.is_over) this.ending = view.returns;
+      return true;
+    } catch (error) {
+      if (!isAborted(error) && !changes.signal.aborted) this.error = sentenceOf(error);
+      return false;
+    } finally {
+      if (this.#changes === changes) this.isBusy = false;
+    }
+  }
+
+  #cutLine(): void {
+    if (!this.view || this.isAtTip) return;
+    this.line = this.view.moves;
+    this.resigned = null;
+    this.ending = null;
+  }
+
+  #lastWhere(holds: (move: Move) => boolean): number | null {
+    const index = this.line.slice(0, this.at).findLastIndex(holds);
+    return index < 0 ? null : index;
+  }
+}
+
+/** The position after the first moves of a view. */
+export function positionOf(view: View, count: number): Position {
+  const moves = view.moves.slice(0, count).map((move) => move.action);
+  return { game: view.game, setup: view.setup, moves };
+}
+
+/** One text for equal positions of equal pasts. */
+export function keyOf(position: Position): string {
+  return JSON.stringify([position.game, position.setup ?? null, position.moves ?? []]);
+}
+
+/** As many seats as players; where they do not fit, the first is a person's. */
+export function fitSeats(seats: readonly Seat[], numPlayers: number): Seat[] {
+  if (seats.length === numPlayers) return [...seats];
+  return Array.from({ length: numPlayers }, (_, player) => (player === 0 ? "human" : "machine"));
+}
+
+function other(seat: Seat): Seat {
+  return seat === "human" ? "machine" : "human";
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+export const game = new Game();

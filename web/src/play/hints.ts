@@ -1,0 +1,29 @@
+/** What is drawn on the board for advice, and how advice is worded. */
+
+import type { Analysis } from "../api/schema";
+import type { Heat } from "../board/types";
+import { percent } from "../numbers";
+import { expectedScore } from "./results";
+
+/** Shares of visits, or of the prior where nothing was visited; none where neither is known. */
+export function heatOf(analysis: Analysis): ReadonlyMap<number, Heat> | undefined {
+  const entries = analysis.moves.flatMap((move): [number, Heat][] => {
+    const share = move.share ?? move.prior;
+    return share === null ? [] : [[move.action, { share }]];
+  });
+  return entries.length > 0 ? new Map(entries) : undefined;
+}
+
+/** The recommended move alone. */
+export function heatOfHint(hint: Analysis): ReadonlyMap<number, Heat> | undefined {
+  return hint.best === null ? undefined : new Map([[hint.best, { share: 1, label: "hint" }]]);
+}
+
+/** The hint in one sentence; empty where there is none. */
+export function wordsOfHint(hint: Analysis): string {
+  const move = hint.moves.find((one) => one.action === hint.best);
+  if (!move) return "";
+  if (move.exact === 1) return `Hint: ${move.name}. It wins.`;
+  const score = hint.value === null ? "" : ` Expected score: ${percent(expectedScore(hint.value))}.`;
+  return `Hint: ${move.name}.${score}`;
+}

@@ -1,0 +1,69 @@
+/** What keys do on the page of a game. */
+
+export type Command =
+  | "back"
+  | "forward"
+  | "first"
+  | "last"
+  | "undo"
+  | "redo"
+  | "take-back"
+  | "hint"
+  | "new"
+  | "swap"
+  | "pause"
+  | "edit"
+  | "analysis"
+  | "share"
+  | "help";
+
+export interface Shortcut {
+  keys: readonly string[];
+  shown: string;
+  command: Command;
+  text: string;
+}
+
+const DIRECTIONS: Record<string, string> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+};
+
+export const shortcuts: readonly Shortcut[] = [
+  { keys: ["ArrowLeft", ","], shown: "← or ,", command: "back", text: "One move back" },
+  { keys: ["ArrowRight", "."], shown: "→ or .", command: "forward", text: "One move forward" },
+  { keys: ["Home"], shown: "Home", command: "first", text: "To the beginning" },
+  { keys: ["End"], shown: "End", command: "last", text: "To the newest move" },
+  { keys: ["u"], shown: "u", command: "undo", text: "Undo one move" },
+  { keys: ["r"], shown: "r", command: "redo", text: "Redo it" },
+  { keys: ["t"], shown: "t", command: "take-back", text: "Take back: to your own last decision" },
+  { keys: ["h"], shown: "h", command: "hint", text: "Show a hint" },
+  { keys: ["n"], shown: "n", command: "new", text: "New game…" },
+  { keys: ["s"], shown: "s", command: "swap", text: "Swap sides" },
+  { keys: ["p"], shown: "p", command: "pause", text: "Pause the opponent, or let it go on" },
+  { keys: ["e"], shown: "e", command: "edit", text: "Set up a position" },
+  { keys: ["a"], shown: "a", command: "analysis", text: "Analysis on or off" },
+  { keys: ["l"], shown: "l", command: "share", text: "Link, save and open" },
+  { keys: ["?"], shown: "?", command: "help", text: "This list" },
+];
+
+/** The command of a key; null where it is none or belongs to something else. */
+export function commandOf(event: KeyboardEvent): Command | null {
+  if (isTaken(event)) return null;
+  return shortcuts.find(({ keys }) => keys.includes(event.key))?.command ?? null;
+}
+
+/** The name of the direction that a key points in, for games whose moves are directions. */
+export function directionOf(event: KeyboardEvent): string | null {
+  return isTaken(event) ? null : (DIRECTIONS[event.key] ?? null);
+}
+
+/** Whether a key belongs to a field, a dialog, the board or the browser. */
+function isTaken(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return true;
+  if (document.querySelector("dialog[open]")) return true;
+  const target = event.target instanceof Element ? event.target : null;
+  return target?.closest("input:not([type=checkbox]), select, textarea, [role=tablist]") != null;
+}

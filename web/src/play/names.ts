@@ -1,0 +1,48 @@
+/** A game's name with its parameters: `connect-four(rows=7,cols=8)`. */
+
+import type { GameInfo, Parameter } from "../api/schema";
+
+export type ParameterValues = Record<string, string | number | boolean>;
+
+/** The name for the server; parameters that are the default are left out. */
+export function nameWith(info: GameInfo, values: ParameterValues): string {
+  const given = info.parameters.flatMap((parameter) => {
+    const value = values[parameter.name] ?? parameter.default;
+    return value === parameter.default ? [] : [`${parameter.name}=${write(parameter, value)}`];
+  });
+  return given.length > 0 ? `${info.name}(${given.join(",")})` : info.name;
+}
+
+/** The title before the parentheses. */
+export function titlePart(name: string): string {
+  return name.split("(", 1)[0] ?? name;
+}
+
+/** The parameters in a name, by the types that the game declares. */
+export function parametersIn(name: string, info: GameInfo): ParameterValues {
+  const inside = /\((.*)\)\s*$/s.exec(name)?.[1] ?? "";
+  const written = new Map(
+    inside.split(",").map((part) => {
+      const [key = "", ...rest] = part.split("=");
+      return [key.trim(), rest.join("=").trim()];
+    }),
+  );
+  return Object.fromEntries(
+    info.parameters.map((parameter) => {
+      const text = written.get(parameter.name);
+      return [parameter.name, text === undefined ? parameter.default : read(parameter, text)];
+    }),
+  );
+}
+
+function write(parameter: Parameter, value: string | number | boolean): string {
+  if (parameter.kind === "bool") return value ? "True" : "False";
+  return parameter.kind === "str" ? `'${String(value)}'` : String(value);
+}
+
+function read(parameter: Parameter, text: string): string | number | boolean {
+  if (parameter.kind === "bool") return text.toLowerCase() === "true";
+  if (parameter.kind === "str") return text.replace(/^['"]|['"]$/g, "");
+  const number = Number(text);
+  return Number.isFinite(number) ? number : parameter.default;
+}

@@ -1,0 +1,37 @@
+/** Games that come from elsewhere: from files, from the clipboard, or made by hand. */
+
+import { api, sentenceOf } from "../api/client";
+import type { Setup } from "../api/schema";
+import type { Game } from "./game.svelte";
+import { usualOpponent } from "./usual";
+
+/** Puts a saved game on the board; returns what is wrong with it, or null. */
+export async function openSaved(game: Game, content: string): Promise<string | null> {
+  try {
+    const { view, resigned } = await api.importGame({ content });
+    const moves = view.moves.map((move) => move.action);
+    const seats = game.seats.length === view.num_players ? [...game.seats] : [];
+    const opponent = view.game === game.view?.game ? null : usualOpponent(view.game, game.opponent);
+    const shared = { game: view.game, setup: view.setup, moves, at: moves.length, seats, opponent, resigned };
+    if (!(await game.load(shared))) return game.error;
+    game.beginnings += 1;
+    return null;
+  } catch (error) {
+    return sentenceOf(error);
+  }
+}
+
+/** Begins a game from a position made by hand; returns why it cannot be, or null. */
+export async function openSetup(game: Game, setup: Setup): Promise<string | null> {
+  const name = game.view?.game;
+  if (!name || (await game.begin(name, game.seats, setup))) return null;
+  const problem = game.error;
+  game.error = null; // it is told where the position is made
+  return problem;
+}
+
+/** The text of what was dropped on the page. */
+export async function readDropped(event: DragEvent): Promise<string> {
+  const file = event.dataTransfer?.files[0];
+  return file ? file.text() : (event.dataTransfer?.getData("text/plain") ?? "");
+}

@@ -1,0 +1,57 @@
+/** What the server offers: its games, its limits, and its runs as they change. */
+
+import { api, sentenceOf } from "../api/client";
+import type { About, GameInfo, RunInfo } from "../api/schema";
+import { socket } from "../api/socket.svelte";
+import { titlePart } from "./names";
+
+class Offer {
+  about = $state.raw<About | null>(null);
+  games = $state.raw<readonly GameInfo[]>([]);
+  runs = $state.raw<readonly RunInfo[]>([]);
+  error = $state<string | null>(null);
+  #generations = new Map<string, Map<number, number>>(); // run → step → generation
+
+  async load(): Promise<void> {
+    this.error = null;
+    try {
+      const [about, games, runs] = await Promise.all([api.about(), api.games(), api.runs()]);
+      this.games = games;
+      this.runs = runs;
+      this.about = about;
+    } catch (error) {
+      this.error = sentenceOf(error);
+    }
+  }
+
+  /** Follows the runs; returns what ends it. */
+  watch(): () => void {
+    const id = socket.request({ type: "watch" }, (message) => {
+      if (message.type !== "run") return;
+      const { info, generations } = message;
+      const known = this.#generations.get(info.run) ?? new Map<number, number>();
+      for (const one of [...generations, ...(info.latest ? [info.latest] : [])]) {
+        known.set(one.step, one.generation);
+      }
+      this.#generations.set(info.run, known);
+      const isNew = !this.runs.some((run) => run.run === info.run);
+      this.runs = isNew ? [...this.runs, info] : this.runs.map((run) => (run.run === info.run ? info : run));
+    });
+    return () => socket.cancel(id);
+  }
+
+  infoOf(name: string): GameInfo | undefined {
+    return this.games.find((info) => info.name === titlePart(name));
+  }
+
+  runOf(name: string): RunInfo | undefined {
+    return this.runs.find((run) => run.run === name);
+  }
+
+  /** The generation whose weights a step holds, where that was heard of. */
+  generationOf(run: string, step: number): number | undefined {
+    return step === 0 ? 0 : this.#generations.get(run)?.get(step);
+  }
+}
+
+export const offer = new Offer();

@@ -21,7 +21,6 @@ const MOST_DOWN = 2.2;
 const MARGIN = 36; // on the screen, around what is to be seen
 const TEXT = 28; // below the last row
 const MOST_FITTED = 2.6; // small trees are not blown up beyond
-const MOST_FITTED_DOWN = 1.6;
 
 /** Zooms by a factor; what lies at (x, y) on the screen stays there. */
 export function zoomAt(camera: Camera, factor: number, x: number, y: number): Camera {
@@ -44,7 +43,7 @@ export function fit(box: Box, size: Size, mostZoom = MOST_FITTED): Camera {
   const width = Math.max(1, size.width - 2 * MARGIN);
   const height = Math.max(1, size.height - 2 * MARGIN - TEXT);
   const zoom = clamp(width / Math.max(1, box.right - box.left), LEAST_ZOOM, mostZoom);
-  const down = clamp(height / Math.max(1, box.bottom - box.top), LEAST_DOWN, MOST_FITTED_DOWN);
+  const down = clamp(height / Math.max(1, box.bottom - box.top), LEAST_DOWN, MOST_DOWN);
   const middle = (box.left + box.right) / 2;
   return { zoom, down, x: size.width / 2 - middle * zoom, y: MARGIN - box.top * down };
 }

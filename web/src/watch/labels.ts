@@ -43,7 +43,7 @@ function drawNames(
   for (const { placed, x, y, radius } of seen) {
     const { node } = placed;
     const name = node.move?.name ?? "";
-    if (name.length * 6 > 2 * radius + 6) continue;
+    if (name.length * 6 > 2 * radius + 2) continue;
     const isStrong = Math.abs(tintOf(node.q) - (TINTS - 1) / 2) >= STRONG;
     context.fillStyle = isStrong && node.q !== null ? palette.ground : palette.ink;
     context.fillText(name, x, y + 0.5);

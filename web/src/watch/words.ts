@@ -4,7 +4,12 @@ import type { StepView } from "../api/schema";
 import { signed } from "../numbers";
 import type { Evaluator } from "./settings";
 
-export function wordsOf(step: StepView, phase: number, evaluator: Evaluator): string {
+export function wordsOf(
+  step: StepView,
+  phase: number,
+  evaluator: Evaluator,
+  titles: readonly string[], // of the players
+): string {
   const last = step.moves.at(-1)?.name ?? "";
   switch (phase) {
     case 0:
@@ -14,7 +19,7 @@ export function wordsOf(step: StepView, phase: number, evaluator: Evaluator): st
     case 2:
       return evaluation(step, evaluator);
     default:
-      return backup(step);
+      return backup(step, titles);
   }
 }
 
@@ -49,9 +54,7 @@ function evaluation(step: StepView, evaluator: Evaluator): string {
   }
 }
 
-function backup(step: StepView): string {
-  const added = step.backed_up.map((value) => signed(value));
-  const isOne = new Set(added).size === 1;
-  const much = isOne ? (added[0] ?? "") : `${added.at(-1)} at the leaf's end`;
-  return `Back up: every node on the way counts one visit more and adds the value for the player who moved there (${much}).`;
+function backup(step: StepView, titles: readonly string[]): string {
+  const values = step.values.map((value, player) => `${signed(value)} for ${titles[player] ?? player + 1}`);
+  return `Every node on the way counts one visit more, and its mover's value is added: ${values.join(", ")}.`;
 }

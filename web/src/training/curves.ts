@@ -1,0 +1,97 @@
+/** How the curves of one or several runs become a chart. */
+
+import type { Generation } from "../api/schema";
+import type { ChartSeries } from "../ui/charts";
+import type { Across } from "./address";
+import type { CurveKind, Line } from "./kinds";
+
+/** A run's part of a chart. */
+export interface CurveSource {
+  run: string;
+  generations: readonly Generation[];
+}
+
+export interface ChartContent {
+  x: number[];
+  series: ChartSeries[];
+}
+
+const FEW = 60; // values whose places are marked
+const COLOURS = ["var(--accent)", "var(--player-1)", "var(--player-2)"] as const;
+
+export const acrossTitles: Record<Across, string> = {
+  generations: "generation",
+  minutes: "minute",
+  games: "games",
+};
+
+/** A generation's place along the axis. */
+export function placeOf(generation: Generation, across: Across): number | null {
+  if (across === "generations") return generation.generation;
+  const name = across === "minutes" ? "seconds" : "total_games";
+  const number = generation.numbers[name];
+  if (number === undefined) return null;
+  return across === "minutes" ? number / 60 : number;
+}
+
+/** The chart of one or several runs; without series where none of them has measured anything. */
+export function layOut(kind: CurveKind, sources: readonly CurveSource[], across: Across): ChartContent {
+  const tables = sources.map((source) => tabulate(kind, source.generations, across));
+  const x = [...new Set(tables.flatMap((table) => [...table.keys()]))].sort((a, b) => a - b);
+  const series = sources.flatMap((source, index) => {
+    const numbers = x.map((place) => tables[index]?.get(place)?.numbers);
+    return kind.lines.flatMap((line, at) => {
+      const values = numbers.map((one) => one?.[line.metric] ?? null);
+      const known = values.filter((value) => value !== null).length;
+      if (known === 0) return [];
+      const label = sources.length > 1 ? `${line.label} (${source.run})` : line.label;
+      return [
+        {
+          label,
+          values,
+          colour: line.colour ?? COLOURS[at % COLOURS.length],
+          isDashed: index > 0,
+          hasPoints: known === 1 || Boolean(kind.isSparse && known <= FEW),
+          ...bandOf(line, numbers),
+        },
+      ];
+    });
+  });
+  return { x, series };
+}
+
+
+/** The generations with a value of this kind, by their place; of two at one place the later. */
+function tabulate(
+  kind: CurveKind,
+  generations: readonly Generation[],
+  across: Across,
+): Map<number, Generation> {
+  const table = new Map<number, Generation>();
+  for (const generation of generations) {
+    const place = placeOf(generation, across);
+    if (place === null || !kind.lines.some((line) => line.metric in generation.numbers)) continue;
+    table.set(place, generation);
+  }
+  return table;
+}
+
+function bandOf(
+  line: Line,
+  numbers: readonly (Generation["numbers"] | undefined)[],
+): Pick<ChartSeries, "low" | "high"> {
+  const { metric, error } = line;
+  if (error === undefined) return {};
+  const ends = (sign: number) =>
+    numbers.map((one) => {
+      const value = one?.[metric];
+      const half = one?.[error];
+      return value === undefined || half === undefined ? null : value + sign * half;
+    });
+  return { low: ends(-1), high: ends(1) };
+}
+
+/** The newest value of a metric that is not measured in every generation; null where there is none. */
+export function newestOf(generations: readonly Generation[], metric: string): number | null {
+  return generations.findLast((one) => metric in one.numbers)?.numbers[metric] ?? null;
+}

@@ -1,0 +1,127 @@
+/** The runs as the page knows them: all of them in short, those looked at with their curves. */
+
+import { SvelteMap } from "svelte/reactivity";
+
+import { api, sentenceOf } from "../api/client";
+import type { About, GameInfo, Generation, RunInfo, RunUpdate, StartRun } from "../api/schema";
+import { socket } from "../api/socket.svelte";
+import { titlePart } from "../play/names";
+import { hasGap, hasGoneBack, mergeGenerations } from "./merging";
+
+export type Sections = Record<string, Record<string, boolean | number | string>>;
+
+/** A run that is looked at. */
+export interface Curves {
+  generations: readonly Generation[];
+  settings: Sections;
+}
+
+class Training {
+  about = $state.raw<About | null>(null);
+  games = $state.raw<readonly GameInfo[]>([]);
+  infos = $state.raw<readonly RunInfo[]>([]);
+  error = $state<string | null>(null);
+  curves = new SvelteMap<string, Curves>();
+  curveErrors = new SvelteMap<string, string>();
+  #loading = new Map<string, RunUpdate[]>(); // with what was heard meanwhile
+
+  /** Asks for all runs, and follows them; returns what ends it. */
+  start(): () => void {
+    void this.load();
+    const id = socket.request({ type: "watch" }, (message) => {
+      if (message.type === "run") this.#hear(message);
+    });
+    return () => socket.cancel(id);
+  }
+
+  async load(): Promise<void> {
+    this.error = null;
+    try {
+      const [about, games, infos] = await Promise.all([api.about(), api.games(), api.runs()]);
+      this.games = games;
+      this.infos = infos;
+      this.about = about;
+    } catch (error) {
+      this.error = sentenceOf(error);
+    }
+  }
+
+  /** Lists the runs anew: nobody tells of those that are gone. */
+  async refresh(): Promise<void> {
+    try {
+      this.infos = await api.runs();
+    } catch {
+      // The connection says so at the top of the page; the next one asks again.
+    }
+  }
+
+  /** Asks for the whole curves of a run; what arrives meanwhile is kept. */
+  async open(run: string): Promise<void> {
+    if (this.#loading.has(run)) return;
+    const heard: RunUpdate[] = [];
+    this.#loading.set(run, heard);
+    this.curveErrors.delete(run);
+    try {
+      const { info, generations, settings } = await api.run(run);
+      const arrived = heard.flatMap((update) => update.generations);
+      this.curves.set(run, { generations: mergeGenerations(generations, arrived), settings });
+      if (heard.length === 0) this.#put(info);
+    } catch (error) {
+      this.curveErrors.set(run, sentenceOf(error));
+    } finally {
+      this.#loading.delete(run);
+    }
+  }
+
+  async begin(request: StartRun): Promise<RunInfo> {
+    const info = await api.startRun(request);
+    this.#put(info);
+    return info;
+  }
+
+  async stop(run: string): Promise<void> {
+    this.#put(await api.stopRun(run));
+  }
+
+  async resume(run: string, minutes: number | null): Promise<void> {
+    this.#put(await api.resumeRun(run, { minutes }));
+    if (this.curves.has(run)) void this.open(run); // its limit has changed
+  }
+
+  infoOf(run: string): RunInfo | undefined {
+    return this.infos.find((info) => info.run === run);
+  }
+
+  gameOf(name: string): GameInfo | undefined {
+    return this.games.find((game) => game.name === titlePart(name));
+  }
+
+  /** "Connect Four", and "Connect Four (rows=7)" where it is not the usual board. */
+  titleOf(name: string): string {
+    const title = this.gameOf(name)?.title ?? titlePart(name);
+    const parameters = name.slice(titlePart(name).length);
+    return parameters ? `${title} ${parameters.replaceAll(",", ", ")}` : title || "unknown game";
+  }
+
+  #hear(update: RunUpdate): void {
+    const { info, generations } = update;
+    const before = this.infoOf(info.run);
+    this.#put(info);
+    this.#loading.get(info.run)?.push(update);
+    const known = this.curves.get(info.run);
+    if (!known) return;
+    const merged = mergeGenerations(known.generations, generations);
+    if (merged !== known.generations) this.curves.set(info.run, { ...known, generations: merged });
+    const isOther = before?.state !== info.state; // the settings may be others
+    if (isOther || hasGap(merged, info) || hasGoneBack(merged, before, info)) void this.open(info.run);
+  }
+
+  #put(info: RunInfo): void {
+    const isNew = !this.infos.some((one) => one.run === info.run);
+    this.infos = isNew
+      ? [...this.infos, info]
+      : this.infos.map((one) => (one.run === info.run ? info : one));
+  }
+}
+
+export const training = new Training();

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+
+import type { Opinions } from "../api/schema";
+import { bestOutcome, curvePoints, historiesOf, rightShares } from "./opinions";
+
+const moves = ["1", "2", "3"].map((name, action) => ({ action, name, player: 0 }));
+const opinions: Opinions = {
+  moves,
+  opinions: [
+    { step: 0, generation: 0, value: 0, policy: [0.3, 0.3, 0.4] },
+    { step: 10, generation: 1, value: 0.2, policy: [0.1, 0.7, 0.2] },
+  ],
+  outcomes: [
+    { action: 0, name: "1", outcome: 0 },
+    { action: 1, name: "2", outcome: -1 },
+    { action: 2, name: "3", outcome: 0 },
+  ],
+};
+
+test("moves that mattered most come first, with their history", () => {
+  const histories = historiesOf(opinions);
+  expect(histories.map((one) => one.move.name)).toEqual(["2", "3", "1"]);
+  expect(histories[0]?.shares).toEqual([0.3, 0.7]);
+});
+
+test("right moves are those with the best result, be it a draw", () => {
+  expect(bestOutcome(opinions)).toBe(0);
+  expect(historiesOf(opinions).map((one) => one.isRight)).toEqual([false, true, true]);
+  const [before, after] = rightShares(opinions) ?? [];
+  expect(before).toBeCloseTo(0.7);
+  expect(after).toBeCloseTo(0.3);
+});
+
+test("without the truth nothing is right", () => {
+  const unknown = { ...opinions, outcomes: [] };
+  expect(rightShares(unknown)).toBeNull();
+  expect(historiesOf(unknown).some((one) => one.isRight)).toBe(false);
+});
+
+test("a curve goes from the left edge to the right, up for more", () => {
+  expect(curvePoints([0, 1, 0.5], 10, 4)).toEqual([
+    [0, 4],
+    [5, 0],
+    [10, 2],
+  ]);
+});

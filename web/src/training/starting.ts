@@ -1,0 +1,116 @@
+/** A run to begin, as the form has it and as the server is asked for it. */
+
+import type { GameInfo, StartRun } from "../api/schema";
+import { nameWith, type ParameterValues } from "../play/names";
+
+/** A setting that has a field of its own; 0 or "auto" in `usual` stand for themselves. */
+export interface Knob {
+  option: string; // section.option
+  label: string;
+  hint: string;
+  usual: number;
+  min: number;
+  max: number;
+  step: number | "any";
+}
+
+export const knobs: readonly Knob[] = [
+  {
+    option: "search.simulations",
+    label: "Simulations a move",
+    hint: "More: better games, but fewer.",
+    usual: 16,
+    min: 2,
+    max: 10_000,
+    step: 1,
+  },
+  {
+    option: "training.generation_positions",
+    label: "Positions a generation",
+    hint: "New ones before it learns again.",
+    usual: 6000,
+    min: 1,
+    max: 1_000_000,
+    step: 1,
+  },
+  {
+    option: "selfplay.games",
+    label: "Games side by side",
+    hint: "In each thread.",
+    usual: 256,
+    min: 1,
+    max: 4096,
+    step: 1,
+  },
+  {
+    option: "training.learning_rate",
+    label: "Learning rate",
+    hint: "The size of a step, at its highest.",
+    usual: 0.002,
+    min: 0.000001,
+    max: 1,
+    step: "any",
+  },
+];
+
+export const networks = [
+  { value: "auto", label: "As the game needs", settings: [] },
+  { value: "mlp", label: "Plain layers (quick, for small games)", settings: ["network.kind=mlp"] },
+  {
+    value: "small",
+    label: "Small convolutions (2 × 32)",
+    settings: ["network.kind=residual", "network.blocks=2", "network.channels=32"],
+  },
+  {
+    value: "large",
+    label: "Large convolutions (8 × 96)",
+    settings: ["network.kind=residual", "network.blocks=8", "network.channels=96"],
+  },
+] as const;
+
+export type NetworkChoice = (typeof networks)[number]["value"];
+
+export interface StartForm {
+  parameters: ParameterValues;
+  minutes: number;
+  name: string;
+  network: NetworkChoice;
+  values: Record<string, number>; // of knobs, by option
+  text: string; // all other settings, one a line
+}
+
+export function emptyForm(game: string): StartForm {
+  return { parameters: {}, minutes: usualMinutes(game), name: "", network: "auto", values: {}, text: "" };
+}
+
+/** Enough for a game to be learned well on an ordinary computer. */
+export function usualMinutes(game: string): number {
+  return game.startsWith("tic-tac-toe") ? 2 : 20;
+}
+
+export function requestOf(game: GameInfo, form: StartForm): StartRun {
+  return {
+    game: nameWith(game, form.parameters),
+    run: form.name.trim() || null,
+    minutes: form.minutes,
+    settings: settingsOf(form),
+  };
+}
+
+/** Only what differs from the usual; lines written by hand come last, so they count. */
+function settingsOf(form: StartForm): string[] {
+  const network = networks.find((one) => one.value === form.network)?.settings ?? [];
+  const changed = knobs.flatMap(({ option, usual }) => {
+    const value = form.values[option] ?? usual;
+    return value === usual ? [] : [`${option}=${value}`];
+  });
+  return [...network, ...changed, ...readLines(form.text)];
+}
+
+/** One setting a line; empty lines and what follows a # are left out. */
+export function readLines(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.replace(/#.*$/, "").replace(/\s*=\s*/, "=").trim())
+    .filter((line) => line !== "");
+}

@@ -1,0 +1,64 @@
+/** Runs and games in words. */
+
+import type { About, GameSummary, RunInfo } from "../api/schema";
+import { duration } from "../numbers";
+
+export type StateKind = "busy" | "on" | "off" | "good" | "bad";
+
+export const stateWords: Record<RunInfo["state"], { word: string; kind: StateKind }> = {
+  starting: { word: "Starting", kind: "busy" },
+  running: { word: "Training", kind: "on" },
+  stopping: { word: "Stopping", kind: "busy" },
+  stopped: { word: "Stopped", kind: "off" },
+  finished: { word: "Finished", kind: "good" },
+  failed: { word: "Failed", kind: "bad" },
+};
+
+export function isBusy(info: RunInfo): boolean {
+  return ["starting", "running", "stopping"].includes(info.state);
+}
+
+/** How far a run is of its limit, from 0 to 1; null without one. */
+export function progressOf(info: RunInfo): number | null {
+  const shares = [
+    ...(info.minutes > 0 ? [info.seconds / 60 / info.minutes] : []),
+    ...(info.generations > 0 ? [info.generation / info.generations] : []),
+  ];
+  if (shares.length === 0) return null;
+  return info.state === "finished" ? 1 : Math.min(1, Math.max(...shares));
+}
+
+/** "3 min 20 s of 20 min", "12 of 40 generations", "20 min, no limit". */
+export function trainedOf(info: RunInfo): string {
+  const time = duration(info.seconds);
+  if (info.minutes > 0) return `${time} of ${duration(info.minutes * 60)}`;
+  if (info.generations > 0) return `${time}, ${info.generation} of ${info.generations} generations`;
+  return `${time}, no limit`;
+}
+
+/** Why no run can be started, stopped or resumed here; empty where it can. */
+export function whyNoTraining(about: About): string {
+  if (!about.can_learn) {
+    return "Training needs PyTorch, which is not installed here. Install it with pip install 'tesuji[learn]' and start the server again.";
+  }
+  if (!about.can_train) {
+    return "This server only shows runs: it was started with --no-training. Start it without that option to train from here.";
+  }
+  return "";
+}
+
+/** Who won: "Player 1 won", "A draw", or a score of a game for one. */
+export function resultOf(summary: GameSummary): string {
+  const { returns } = summary;
+  const best = Math.max(...returns);
+  if (returns.length === 1) return `Score ${Number(best.toPrecision(4))}`;
+  const winners = returns.flatMap((value, player) => (value === best ? [player + 1] : []));
+  if (winners.length === returns.length) return "A draw";
+  return winners.length === 1 ? `Player ${winners[0]} won` : `Players ${winners.join(" and ")} won`;
+}
+
+export const endingWords: Record<string, string> = {
+  rules: "by the rules",
+  proof: "result proven",
+  resignation: "resigned",
+};

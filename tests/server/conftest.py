@@ -11,7 +11,7 @@ from tesuji.server.services import Services
 SMALL = Limits(simulations=2000, seconds=20.0, nodes=2000, depth=4, body_bytes=100_000)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def services(tmp_path_factory):
     """What all requests share, without any run."""
     home = tmp_path_factory.mktemp("runs")
@@ -21,13 +21,13 @@ def services(tmp_path_factory):
     services.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def app(services):
     """The whole server, guard and all."""
     return make_app(services)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def api_schema(app):
     """Its OpenAPI document, as Schemathesis reads it."""
     return schemathesis.openapi.from_asgi("/openapi.json", app)

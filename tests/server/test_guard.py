@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from tesuji.server.guard import Guard

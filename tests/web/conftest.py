@@ -74,7 +74,7 @@ def address(run_folder, home) -> Iterator[str]:
         yield line.split("http://")[1].split()[0].join(("http://", ""))
     finally:
         process.terminate()
-        process.wait(30)
+        process.communicate(timeout=30)  # which also closes the pipe
 
 
 @pytest.fixture(scope="session")

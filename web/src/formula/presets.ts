@@ -40,6 +40,14 @@ export const presets: readonly Preset[] = [
     name(["left", "middle", "right", "up", "down"], [0.2, 0.2, 0.2, 0.2, 0.2], [], [-0.1, 0.5, 0.1, 0.3, -0.4]),
   ),
   preset(
+    "never-tried",
+    "Never tried",
+    "Two moves have no visits, so W / N has no value for them. Choose what they count as: 0 is far below what " +
+      "the position promises, infinite tries both at once, reduced lies between.",
+    { fpu: "reduction", parent_value: 0.3 },
+    name(["main", "second", "untried", "odd"], [0.5, 0.2, 0.2, 0.1], [30, 10, 0, 0], [0.35, 0.2, 0.1, -0.3]),
+  ),
+  preset(
     "growing-c",
     "A growing c",
     "A long search: after 100 000 visits AlphaZero's c has grown from 1.25 to about 3.06. It keeps the " +

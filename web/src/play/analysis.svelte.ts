@@ -1,7 +1,7 @@
 /** Opinions on the position: an engine's, asked for as the game goes, and the solver's. */
 
 import { api } from "../api/client";
-import type { Analysis, FromServer, Limits, Outcomes, Position } from "../api/schema";
+import type { Analysis, FromServer, Limits, Outcomes, Player, Position } from "../api/schema";
 import { socket } from "../api/socket.svelte";
 import { keyOf } from "./game.svelte";
 import { DEFAULT_CHOICE, toPlayer, type PlayerChoice } from "./players";
@@ -61,14 +61,14 @@ export class Analyst {
   }
 
   /** Thinks about this position from now on; what was thought about another one ends. */
-  follow(position: Position, limits: Limits): void {
+  follow(position: Position, numPlayers: number, limits: Limits): void {
     const key = keyOf(position);
     const { signature } = this;
     if (this.live?.key === key && this.live.signature === signature) return;
     this.rest();
     this.error = null;
     if (this.#results.has(signature + key)) return;
-    const player = toPlayer(this.engine, limits);
+    const player = toPlayer(this.engine, limits, numPlayers);
     const request = { type: "ask", position, player, seed: this.seed } as const;
     const id = socket.request(request, (message) => this.#hear(message));
     this.live = { id, key, signature, analysis: null, ahead: null, isDone: false };
@@ -87,7 +87,7 @@ export class Analyst {
   }
 
   /** A move to recommend; the one that the engine already found, where it did. */
-  askHint(position: Position, choice: PlayerChoice, limits: Limits): void {
+  askHint(position: Position, player: Player): void {
     const key = keyOf(position);
     const known = this.source === "engine" ? this.finishedOpinionOf(key) : null;
     this.dropHint();
@@ -96,7 +96,6 @@ export class Analyst {
       return;
     }
     this.isHinting = true;
-    const player = toPlayer(choice, limits);
     this.#hintId = socket.request({ type: "ask", position, player, seed: 0 }, (message) => {
       if (message.id !== this.#hintId) return;
       if (message.type === "answer") this.hint = { key, analysis: message.answer.analysis };

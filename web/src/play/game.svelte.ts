@@ -14,6 +14,12 @@ export interface Thinking {
   ahead: number | null; // searches that come first, while it waits for its turn
 }
 
+interface Change {
+  view: View;
+  line: readonly Move[];
+  settle?: () => void; // what else changes
+}
+
 const WATCHING_PAUSE_MS = 450; // between moves where nobody but machines plays
 
 export class Game {
@@ -69,31 +75,24 @@ export class Game {
     return this.view && this.view.to_play >= 0 ? this.seats[this.view.to_play] : undefined;
   }
 
-  /** Puts a game on the board; where machines are to move in the middle of it, they wait. */
-  async load(shared: SharedGame): Promise<boolean> {
+  /**
+   * Puts a game on the board; where machines are to move in the middle of it, they wait. One that
+   * is new gets an entry of its own in the browser's history.
+   */
+  async load(shared: SharedGame, isNew = false): Promise<boolean> {
     const { game, setup, moves, at } = shared;
     return this.#change(async (signal) => {
       const shown = await api.position({ game, setup, moves: moves.slice(0, at) }, signal);
       const whole = at < moves.length ? await api.position({ game, setup, moves }, signal) : shown;
-      this.seats = fitSeats(shared.seats, shown.num_players);
-      if (shared.opponent) {
-        this.opponent = shared.opponent;
-        this.hasChosen = true;
-      }
-      this.resigned = shared.resigned;
-      this.isPaused = moves.length > 0;
-      this.thoughts = new Map();
-      this.ending = null;
-      return { view: shown, line: whole.moves };
+      const settle = () => this.#takeOver(shared, shown.num_players, isNew);
+      return { view: shown, line: whole.moves, settle };
     });
   }
 
   /** Begins a new game with the settings given. */
   async begin(game: string, seats: readonly Seat[], setup: Setup | null = null): Promise<boolean> {
     const shared = { game, setup, moves: [], at: 0, seats: [...seats], opponent: null, resigned: null };
-    const isLoaded = await this.load(shared);
-    if (isLoaded) this.beginnings += 1;
-    return isLoaded;
+    return this.load(shared, true);
   }
 
   /** The position on the board becomes the beginning of a new game. */
@@ -199,7 +198,7 @@ export class Game {
     const position = this.position;
     if (!this.isDue || !position) return;
     const seed = Math.floor(Math.random() * 2 ** 32);
-    const player = toPlayer(this.opponent, limits);
+    const player = toPlayer(this.opponent, limits, this.seats.length);
     const id = socket.request({ type: "ask", position, player, seed }, (message) => this.#hear(message));
     this.thinking = { id, analysis: null, seconds: 0, ahead: null };
   }
@@ -262,6 +261,18 @@ export class Game {
     }
   }
 
+  #takeOver(shared: SharedGame, numPlayers: number, isNew: boolean): void {
+    this.seats = fitSeats(shared.seats, numPlayers);
+    if (shared.opponent) {
+      this.opponent = shared.opponent;
+      this.hasChosen = true;
+    }
+    this.resigned = shared.resigned;
+    this.isPaused = shared.moves.length > 0;
+    this.thoughts = new Map();
+    if (isNew) this.beginnings += 1;
+  }
+
   #remember(view: View, analysis: Analysis): void {
     const thoughts = new Map(this.thoughts);
     thoughts.set(keyOf(positionOf(view, view.moves.length)), analysis);
@@ -275,27 +286,26 @@ export class Game {
     await this.#change(async (signal) => {
       if (isWatching) await pause(WATCHING_PAUSE_MS, signal);
       const view = await api.play({ position, action }, signal);
-      this.resigned = null;
-      return { view, line: view.moves };
+      return { view, line: view.moves, settle: () => (this.resigned = null) };
     });
   }
 
   /** Takes over a new position once it has come; a newer change takes the place of an older. */
-  async #change(
-    make: (signal: AbortSignal) => Promise<{ view: View; line: readonly Move[] }>,
-  ): Promise<boolean> {
+  async #change(make: (signal: AbortSignal) => Promise<Change>): Promise<boolean> {
     this.cancelThinking();
     this.#changes?.abort();
     const changes = (this.#changes = new AbortController());
     this.isBusy = true;
     this.error = null;
     try {
-      let { view, line } = await make(changes.signal);
+      const change = await make(changes.signal);
+      let { view, line } = change;
       if (view.to_play === -1 && !view.is_over && view.moves.length === line.length) {
         view = await api.play({ position: positionOf(view, view.moves.length) }, changes.signal);
         line = view.moves;
       }
       if (changes.signal.aborted) return false;
+      change.settle?.(); // with the position, so that nobody sees one without the other
       if (line !== this.line) this.ending = null;
       this.view = view;
       this.line = line;

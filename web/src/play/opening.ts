@@ -13,9 +13,7 @@ export async function openSaved(game: Game, content: string): Promise<string | n
     const seats = game.seats.length === view.num_players ? [...game.seats] : [];
     const opponent = view.game === game.view?.game ? null : usualOpponent(view.game, game.opponent);
     const shared = { game: view.game, setup: view.setup, moves, at: moves.length, seats, opponent, resigned };
-    if (!(await game.load(shared))) return game.error;
-    game.beginnings += 1;
-    return null;
+    return (await game.load(shared, true)) ? null : game.error;
   } catch (error) {
     return sentenceOf(error);
   }

@@ -1,0 +1,197 @@
+"""Playing in the browser: against machines, from positions made by hand, from links and files."""
+
+import re
+from urllib.parse import parse_qs, urlencode
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+WIN_IN_ONE = {(5, 0): "x", (5, 1): "x", (5, 2): "x", (4, 0): "o", (4, 1): "o", (4, 2): "o"}
+
+
+@pytest.fixture
+def ask(address):
+    """Asks the server's HTTP routes."""
+
+    def post(path, body):
+        answer = httpx.post(f"{address}/api/{path}", json=body, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+    return post
+
+
+def open_game(page, **query):
+    page.goto(f"/#/play?{urlencode(query)}")
+    expect(page.get_by_test_id("status")).not_to_be_empty()
+
+
+def board(page):
+    return page.get_by_role("grid")
+
+
+def cell(page, row, col):
+    return board(page).get_by_role("gridcell").and_(page.locator(f'[data-cell="{row},{col}"]'))
+
+
+def moves_of(page):
+    return page.get_by_role("list", name="Moves of the game").get_by_role("button")
+
+
+def position_in(page):
+    """The position that the address tells."""
+    query = parse_qs(page.url.partition("?")[2])
+    moves = [int(move) for move in query.get("moves", [""])[0].split(",") if move]
+    return {"game": query["game"][0], "moves": moves}
+
+
+def test_a_whole_game_is_played_by_clicking(page, ask):
+    open_game(page, game="tic-tac-toe", seats="hm", vs="uct", simulations=60)
+    status = page.get_by_test_id("status")
+    view = ask("position", position_in(page))
+    while not view["is_over"]:
+        played = len(view["moves"])
+        board(page).get_by_role("gridcell", name=re.compile("move ")).first.click()
+        expect(moves_of(page).nth(played)).to_be_visible()
+        expect(status).to_have_text(re.compile(r"Your turn\.|win|draw"))
+        view = ask("position", position_in(page))
+    first, second = view["returns"]
+    result = "A draw." if first == second else "You win." if first > second else "UCT wins."
+    expect(status).to_have_text(result)
+    expect(moves_of(page)).to_have_count(len(view["moves"]))
+
+
+def test_a_win_in_one_is_set_up_by_hand_and_found_by_the_hint(page, ask):
+    open_game(page, game="connect-four", seats="hm", vs="uct", simulations=400)
+    page.get_by_role("button", name="Set up").click()
+    editor = page.get_by_role("region", name="Set up a position")
+    for piece, name in (("x", "Player 1"), ("o", "Player 2")):
+        editor.get_by_role("radiogroup").get_by_text(name).click()
+        for (row, col), text in WIN_IN_ONE.items():
+            if text == piece:
+                cell(page, row, col).click()
+    editor.get_by_role("button", name="Play from here").click()
+    page.get_by_role("button", name="Hint").click()
+    expect(page.get_by_test_id("status")).to_have_text("Hint: 4. It wins.")
+    cell(page, 0, 3).click()
+    expect(page.get_by_test_id("status")).to_have_text("You win.")
+
+
+def test_an_impossible_position_is_refused_in_the_servers_words(browser, address):
+    page = browser.new_page(base_url=address)  # its console may tell of the refusal
+    open_game(page, game="connect-four", seats="hm", vs="random")
+    page.get_by_role("button", name="Set up").click()
+    cell(page, 0, 0).click()
+    page.get_by_role("button", name="Play from here").click()
+    cells = [["."] * 7 for _ in range(6)]
+    cells[0][0] = "x"
+    setup = {"cells": cells, "to_play": 0}
+    refusal = httpx.post(f"{address}/api/position", json={"game": "connect-four", "setup": setup})
+    expect(page.get_by_role("alert")).to_contain_text(refusal.json()["message"])
+    page.close()
+
+
+def test_a_shared_link_shows_the_same_board_and_moves(page, browser, ask):
+    open_game(page, game="connect-four", moves="3,3,2,4", seats="hh")
+    cell(page, 0, 5).click()
+    expect(moves_of(page)).to_have_count(5)
+    page.get_by_role("button", name="Share").click()
+    link = page.get_by_label("Link to this game").input_value()
+    other = browser.new_page()
+    other.goto(link)
+    expect(moves_of(other)).to_have_count(5)
+    assert [one.inner_text() for one in moves_of(other).all()] == [
+        one.inner_text() for one in moves_of(page).all()
+    ]
+    view = ask("position", position_in(other))
+    for row, texts in enumerate(view["board"]["cells"]):
+        for col, text in enumerate(texts):
+            shown = "empty" if text == "." else f"{text}, player {'xo'.index(text) + 1}"
+            expect(cell(other, row, col)).to_have_attribute("aria-label", re.compile(shown))
+    other.close()
+
+
+def test_a_game_is_saved_as_sgf_and_opened_again(page):
+    open_game(page, game="tic-tac-toe", moves="4,0,8", seats="hh")
+    page.get_by_role("button", name="Share").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as SGF").click()
+    saved = download.value.path()
+    page.keyboard.press("Escape")
+    open_game(page, game="connect-four", seats="hh")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Connect Four")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("File with a game").set_input_files(saved)
+    expect(moves_of(page)).to_have_count(3)
+    assert position_in(page) == {"game": "tic-tac-toe", "moves": [4, 0, 8]}
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Connect Four")
+
+
+def test_the_users_own_game_is_played_by_its_list_of_moves(page, ask):
+    open_game(page, game="nim(stones=5)", seats="hm", vs="perfect")
+    own = page.get_by_role("group", name="Moves", exact=True)
+    own.get_by_role("button", name="1", exact=True).click()
+    expect(moves_of(page)).to_have_count(2)  # four are left: whatever it takes, it loses
+    view = ask("position", position_in(page))
+    expect(page.locator("pre")).to_have_text(view["text"])
+    own.get_by_role("button").last.click()
+    expect(page.get_by_test_id("status")).to_have_text("You win.")
+    page.get_by_role("button", name="Set up").click()
+    expect(page.get_by_text("cannot be set up by hand")).to_be_visible()
+    page.get_by_role("button", name="Play both sides").click()
+    expect(page.get_by_role("list", name="Players")).to_contain_text("Player 2")
+
+
+def test_the_analysis_shows_the_numbers_of_the_search(page, ask):
+    open_game(page, game="tic-tac-toe", moves="4", seats="hh")
+    page.get_by_label("Whose opinion").select_option("engine")
+    page.get_by_label("Simulations").fill("300")
+    page.get_by_label("Seed").fill("5")
+    expect(page.get_by_test_id("simulations")).to_have_text("300")
+    expect(page.get_by_test_id("analysis-state")).to_have_text(re.compile("done|proven"))
+    player = {"kind": "search", "simulations": 300, "options": {"proven_values": True}}
+    request = {"position": {"game": "tic-tac-toe", "moves": [4]}, "player": player, "seed": 5}
+    found = ask("search", request)["analysis"]
+    rows = page.get_by_test_id("moves-table").get_by_role("row")
+    expect(rows).to_have_count(len(found["moves"]) + 1)
+    for row, move in zip(rows.all()[1:], found["moves"], strict=True):
+        texts = [text.strip() for text in row.get_by_role("cell").all_inner_texts()]
+        assert texts[0] == move["name"]
+        assert texts[2] == str(move["visits"])
+        assert float(texts[4].replace("−", "-")) == pytest.approx(move["q"], abs=0.006)
+        assert float(texts[6].replace("−", "-")) == pytest.approx(move["u"], abs=0.006)
+
+
+def test_the_keyboard_alone_plays_undoes_and_goes_on(page):
+    open_game(page, game="tic-tac-toe", seats="hh")
+    cell(page, 0, 0).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(moves_of(page)).to_have_count(1)
+    expect(cell(page, 1, 1)).to_have_attribute("aria-label", re.compile("x, player 1"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(moves_of(page)).to_have_count(2)
+    page.keyboard.press("u")
+    expect(cell(page, 1, 2)).to_have_attribute("aria-label", re.compile("empty"))
+    expect(moves_of(page)).to_have_count(2)
+    page.keyboard.press("r")
+    expect(cell(page, 1, 2)).to_have_attribute("aria-label", re.compile("o, player 2"))
+    moves_of(page).first.click()
+    expect(page.get_by_test_id("status")).to_have_text("Move 1 of 2. Player 2 to move.")
+    cell(page, 0, 0).click()
+    expect(moves_of(page).last).to_have_text(re.compile("a1|a3"))
+    assert position_in(page)["moves"] == [4, 0]
+
+
+def test_a_network_answers_and_its_step_is_told(page, ask, run_folder):
+    open_game(page, game="tic-tac-toe")
+    expect(page.get_by_role("list", name="Players")).to_contain_text(run_folder.name)
+    cell(page, 1, 1).click()
+    expect(moves_of(page)).to_have_count(2)
+    expect(page.get_by_text("last answer: generation 3")).to_be_visible()
+    page.get_by_role("button", name="Take back").click()
+    expect(page.get_by_test_id("status")).to_have_text("Move 0 of 2. Your turn.")

@@ -4,6 +4,7 @@ import secrets
 import socket
 import threading
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,34 +64,35 @@ def serve(
     Only this machine can reach it. For others, [bold]--host 0.0.0.0[/] prints an address with a
     token in it. The API is described at /docs.
     """
-    with refusing((games or [""])[0]):
-        from tesuji.server.app import Server
-        from tesuji.server.options import LOCAL_HOSTS, ServerOptions
+    with ExitStack() as open_things:
+        with refusing((games or [""])[0]):
+            from tesuji.server.app import Server
+            from tesuji.server.options import LOCAL_HOSTS, ServerOptions
 
-        for run in runs or []:
-            if not run.is_dir():
-                raise BadInput(f"there is no run folder {run}; `tesuji train` makes one")
-        listening = _listen(host, port)
-        if token is None:
-            token = "" if host in LOCAL_HOSTS else secrets.token_urlsafe(16)
-        options = ServerOptions(
-            runs=tuple(runs or ()),
-            games=tuple(games or ()),
-            default_game=train or "",
-            home=home,
-            can_train=can_train,
-            host=host,
-            port=listening.getsockname()[1],
-            token=token,
-            names=(*(names or ()), *([socket.gethostname()] if host in _ANY_HOST else [])),
-        )
-        server = Server(options)
-        if train is not None:
-            server.train(minutes)
-    _say_where(options, server)
-    if opens:
-        threading.Timer(0.5, webbrowser.open, (options.address,)).start()
-    server.serve(listening)
+            for run in runs or []:
+                if not run.is_dir():
+                    raise BadInput(f"there is no run folder {run}; `tesuji train` makes one")
+            listening = open_things.enter_context(_listen(host, port))
+            if token is None:
+                token = "" if host in LOCAL_HOSTS else secrets.token_urlsafe(16)
+            options = ServerOptions(
+                runs=tuple(runs or ()),
+                games=tuple(games or ()),
+                default_game=train or "",
+                home=home,
+                can_train=can_train,
+                host=host,
+                port=listening.getsockname()[1],
+                token=token,
+                names=(*(names or ()), *([socket.gethostname()] if host in _ANY_HOST else [])),
+            )
+            server = Server(options)
+            if train is not None:
+                server.train(minutes)
+        _say_where(options, server)
+        if opens:
+            threading.Timer(0.5, webbrowser.open, (options.address,)).start()
+        server.serve(listening)
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

@@ -1,0 +1,88 @@
+"""`tesuji serve`, as a process: where it listens, whom it answers, how it ends."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from tesuji.cli.main import main
+
+NIM = "examples/nim.py:Nim"
+
+
+@contextmanager
+def serving(*arguments, cwd=None):
+    """A server and the address that it printed; it must end by itself at Ctrl-C."""
+    command = [sys.executable, "-m", "tesuji.cli", "serve", "--port", "0", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd)
+    try:
+        line = process.stdout.readline()
+        yield re.search(r"http://\S+", line)[0]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) in (0, 130)
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait()
+
+
+def ask(address, path, **headers):
+    request = urllib.request.Request(address + path, headers=headers)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+
+def test_it_serves_a_game_from_a_file_first(tmp_path):
+    with serving("--home", str(tmp_path), "--game", NIM) as address:
+        about = ask(address, "/api/about")
+        assert address.startswith("http://127.0.0.1:")
+        assert about["default_game"] == "nim"
+        assert about["can_train"] and about["default_run"] is None
+
+
+def test_another_host_needs_a_token(tmp_path):
+    with serving("--home", str(tmp_path), "--host", "0.0.0.0", "--no-training") as address:
+        address, token = address.split("/?token=")
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            ask(address, "/api/about")
+        about = ask(address, "/api/about", Authorization=f"Bearer {token}")
+        assert not about["can_train"]
+
+
+def test_train_learns_in_the_background(tmp_path):
+    with serving("--train", "tic-tac-toe", "--minutes", "5", cwd=tmp_path) as address:
+        runs = ask(address, "/api/runs")
+        assert [run["game"] for run in runs] == ["tic-tac-toe"]
+        assert runs[0]["state"] in ("starting", "running") and runs[0]["minutes"] == 5.0
+    assert (tmp_path / "runs" / "tic-tac-toe").is_dir()
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["no-such-folder"], "there is no run folder no-such-folder"),
+        (["--game", "chess"], "there is no game 'chess'"),
+        (["--game", "missing.py:Game"], "there is no file 'missing.py'"),
+        (["--train", "chess"], "there is no game 'chess'"),
+        (["--host", "256.1.1.1"], "cannot be used"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_a_sentence(arguments, sentence, capsys, tmp_path):
+    assert main(["serve", "--port", "0", "--home", str(tmp_path), *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_said_to_be(capsys, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert main(["serve", "--port", port, "--home", str(tmp_path)]) == 2
+    assert f"127.0.0.1 port {port} cannot be used" in capsys.readouterr().err

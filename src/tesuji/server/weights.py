@@ -51,7 +51,8 @@ class Weights:
 
             def load(chosen: int = chosen) -> SharedEvaluator:
                 network = saved.network(chosen)
-                return SharedEvaluator(lambda: saved.wrap(network))
+                engine = _engine_for_one(network)
+                return SharedEvaluator(lambda: saved.wrap(network, engine))
 
             try:
                 return self._evaluators.find((reader.path, chosen, stamp), load), chosen
@@ -88,6 +89,17 @@ class Weights:
             hint = f"the nearest are of {near}" if near is not None else "it has none yet"
             raise ValueError(f"{reader.name} has no weights of step {step}; {hint}")
         return stamp
+
+
+def _engine_for_one(network: Any) -> str:
+    """The engine that is quickest with a single position: a person's search has one tree.
+
+    The run's own is chosen for the batches of self-play. With Connect Four's 4×48 network one
+    position takes onnx 0.14 ms, torch 0.44 ms and torch-int8 0.66 ms (docs/measurements.md).
+    """
+    from tesuji.networks.evaluators import available_engines
+
+    return "onnx" if "onnx" in available_engines(network) else "torch"
 
 
 class SharedEvaluator:

@@ -129,6 +129,25 @@ def test_a_closed_node_hides_all_below_it_and_counts_it(page):
     expect(page.get_by_role("treeitem")).to_have_count(len(whole.tree))
 
 
+def test_the_drawing_closes_a_node_and_tells_about_it(page):
+    think(page)
+    _, whole = search()
+    canvas = page.get_by_role("application", name="Search tree")
+    canvas.focus()
+    page.keyboard.press("Shift+ArrowDown")
+    card = page.get_by_role("complementary", name="Details of a node")
+    expect(card.locator("dd").first).to_have_text(str(SIMULATIONS))
+    expect(card.get_by_role("grid", name="The node's position")).to_be_visible()
+    expect(card.get_by_role("link", name="Play from here")).to_have_attribute(
+        "href", "#/play?game=tic-tac-toe&moves=4,0"
+    )
+    page.keyboard.press("Enter")
+    counts = page.get_by_test_id("counts")
+    expect(counts).to_have_text(f"1 of {len(whole.tree)} nodes shown")
+    page.keyboard.press("Enter")
+    expect(counts).to_have_text(f"{len(whole.tree)} of {len(whole.tree)} nodes shown")
+
+
 def subtree_size(tree, node):
     """The nodes on whose way from the root the node lies, itself included."""
     return sum(node in tree.path(other)[0] for other in range(len(tree)))
@@ -173,8 +192,11 @@ def test_a_hundred_thousand_simulations_are_watched_to_their_end(page):
     slider = page.get_by_role("slider", name="Simulation")
     for simulation in range(5000, 100_001, 5000):  # faster than anybody could answer
         slider.fill(str(simulation))
-    slider.fill("77777")
-    expect(page.get_by_role("heading", name="The root after 77\u202f777 sim")).to_be_visible()
+    slider.fill("99900")
+    expect(page.get_by_role("heading", name="The root after 99\u202f900 sim")).to_be_visible()
+    page.get_by_role("slider", name="Speed").press("End")
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.get_by_role("heading", name="The root after 100\u202f000 sim")).to_be_visible()
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])

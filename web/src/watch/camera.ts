@@ -25,7 +25,7 @@ const MOST_FITTED = 2.6; // small trees are not blown up beyond
 /** Zooms by a factor; what lies at (x, y) on the screen stays there. */
 export function zoomAt(camera: Camera, factor: number, x: number, y: number): Camera {
   const zoom = clamp(camera.zoom * factor, LEAST_ZOOM, MOST_ZOOM);
-  const down = clamp(camera.down * factor, LEAST_DOWN, MOST_DOWN);
+  const down = clamp(camera.down * Math.sqrt(factor), LEAST_DOWN, MOST_DOWN); // rows part more slowly
   return {
     zoom,
     down,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Generation } from "../api/schema";
-import { layOut, newestOf, placeOf } from "./curves";
+import { bridge, layOut, newestOf, placeOf } from "./curves";
 import { mainCurves, moreCurves } from "./kinds";
 
 function generation(number: number, numbers: Generation["numbers"]): Generation {
@@ -52,6 +52,11 @@ test("two runs share one axis, with gaps where only the other has a value", () =
   ]);
   expect(series[3]?.values).toEqual([null, 4, null]);
   expect(series.map((one) => one.isDashed)).toEqual([false, false, false, true, true, true]);
+});
+
+test("bands go straight across the gaps inside, and not beyond the ends", () => {
+  expect(bridge([null, 1, null, null, 4, null], [0, 1, 2, 3, 4, 5])).toEqual([null, 1, 2, 3, 4, null]);
+  expect(bridge([1, null, 3], [0, 9, 10])).toEqual([1, 2.8, 3]);
 });
 
 test("a metric that no generation has leaves no series", () => {

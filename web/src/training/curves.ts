@@ -52,7 +52,7 @@ export function layOut(kind: CurveKind, sources: readonly CurveSource[], across:
           colour: line.colour ?? COLOURS[at % COLOURS.length],
           isDashed: index > 0,
           hasPoints: known === 1 || Boolean(kind.isSparse && known <= FEW),
-          ...bandOf(line, numbers),
+          ...bandOf(line, numbers, x),
         },
       ];
     });
@@ -76,9 +76,11 @@ function tabulate(
   return table;
 }
 
+/** Without gaps inside: a band is not drawn across them, as lines are. */
 function bandOf(
   line: Line,
   numbers: readonly (Generation["numbers"] | undefined)[],
+  x: readonly number[],
 ): Pick<ChartSeries, "low" | "high"> {
   const { metric, error } = line;
   if (error === undefined) return {};
@@ -88,7 +90,19 @@ function bandOf(
       const half = one?.[error];
       return value === undefined || half === undefined ? null : value + sign * half;
     });
-  return { low: ends(-1), high: ends(1) };
+  return { low: bridge(ends(-1), x), high: bridge(ends(1), x) };
+}
+
+/** The values with straight lines across the gaps between them. */
+export function bridge(values: readonly (number | null)[], x: readonly number[]): (number | null)[] {
+  const known = values.flatMap((value, index) => (value === null ? [] : [{ index, value }]));
+  return values.map((value, index) => {
+    const next = known.find((one) => one.index >= index);
+    const before = known.findLast((one) => one.index <= index);
+    if (value !== null || !next || !before) return value;
+    const [from, to, here] = [x[before.index] ?? 0, x[next.index] ?? 0, x[index] ?? 0];
+    return before.value + ((here - from) / (to - from)) * (next.value - before.value);
+  });
 }
 
 /** The newest value of a metric that is not measured in every generation; null where there is none. */

@@ -1,6 +1,6 @@
 /** The curves of a run: which there are, and what to look for in each. */
 
-import { percent, short } from "../numbers";
+import { percent } from "../numbers";
 
 export interface Line {
   metric: string;
@@ -57,7 +57,7 @@ export const mainCurves: readonly CurveKind[] = [
     ],
     format: percent,
     range: [null, 1],
-    missing: "Not measured in this run so far. It needs a game whose perfect play is known.",
+    missing: "Not measured yet: solved positions are shown to it about once a minute, where the game has some.",
     isSparse: true,
   },
   {
@@ -65,7 +65,7 @@ export const mainCurves: readonly CurveKind[] = [
     title: "Positions a second",
     look: "The pace of self-play. It should stay level; a dip means that the machine had something else to do.",
     lines: [{ metric: "positions_per_second", label: "positions/s", colour: "var(--player-2)" }],
-    format: short,
+    format: compact,
     range: [0, null],
     missing: NOT_YET,
   },
@@ -74,7 +74,7 @@ export const mainCurves: readonly CurveKind[] = [
     title: "Games a second",
     look: "Falls as games become longer: well-matched players need more moves to decide one.",
     lines: [{ metric: "games_per_second", label: "games/s", colour: "var(--player-2)" }],
-    format: short,
+    format: compact,
     range: [0, null],
     missing: NOT_YET,
   },
@@ -83,7 +83,7 @@ export const mainCurves: readonly CurveKind[] = [
     title: "Replay window",
     look: "How many positions it learns from. Grows with the run, but more slowly, so that old play is forgotten.",
     lines: [{ metric: "replay_positions", label: "positions", colour: "var(--player-3)" }],
-    format: short,
+    format: compact,
     range: [0, null],
     missing: NOT_YET,
   },
@@ -210,7 +210,7 @@ export const moreCurves: readonly CurveKind[] = [
       { metric: "simulations_per_second", label: "simulations/s" },
       { metric: "evaluations_per_second", label: "evaluations/s", colour: "var(--player-1)" },
     ],
-    format: short,
+    format: compact,
     range: [0, null],
     missing: NOT_YET,
   },
@@ -242,3 +242,11 @@ export const moreCurves: readonly CurveKind[] = [
     missing: NOT_YET,
   },
 ];
+
+/** 400000 → "400 k": short enough for an axis. */
+function compact(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))} M`;
+  if (size >= 1e4) return `${Number((value / 1e3).toPrecision(3))} k`;
+  return String(Number(value.toPrecision(3)));
+}

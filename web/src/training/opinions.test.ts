@@ -37,6 +37,12 @@ test("without the truth nothing is right", () => {
   expect(historiesOf(unknown).some((one) => one.isRight)).toBe(false);
 });
 
+test("where all moves lead to the same result none of them stands out", () => {
+  const outcomes = opinions.outcomes.map((one) => ({ ...one, outcome: -1 as const }));
+  expect(bestOutcome({ ...opinions, outcomes })).toBe(-1);
+  expect(rightShares({ ...opinions, outcomes })).toBeNull();
+});
+
 test("a curve goes from the left edge to the right, up for more", () => {
   expect(curvePoints([0, 1, 0.5], 10, 4)).toEqual([
     [0, 4],

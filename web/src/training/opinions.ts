@@ -6,19 +6,20 @@ export interface MoveHistory {
   move: Move;
   shares: number[]; // at each checkpoint, oldest first
   outcome: MoveOutcome["outcome"] | null; // the truth, where it is known
-  isRight: boolean; // leads to the best that can be had
+  isRight: boolean; // leads to the best that can be had, while another move does not
 }
 
 /** Every move with its history, those that ever mattered most first. */
 export function historiesOf(opinions: Opinions): MoveHistory[] {
   const best = bestOutcome(opinions);
+  const hasChoice = opinions.outcomes.some((one) => one.outcome !== best);
   const histories = opinions.moves.map((move, index) => {
     const outcome = opinions.outcomes.find((one) => one.action === move.action)?.outcome ?? null;
     return {
       move,
       shares: opinions.opinions.map((one) => one.policy[index] ?? 0),
       outcome,
-      isRight: outcome !== null && outcome === best,
+      isRight: hasChoice && outcome !== null && outcome === best,
     };
   });
   return histories.sort((a, b) => weightOf(b) - weightOf(a) || a.move.action - b.move.action);
@@ -30,10 +31,10 @@ export function bestOutcome(opinions: Opinions): number | null {
   return outcomes.length > 0 ? Math.max(...outcomes) : null;
 }
 
-/** At each checkpoint, how much of the policy lies on right moves; null where that is not known. */
+/** At each checkpoint, how much of the policy lies on right moves; null where none stands out. */
 export function rightShares(opinions: Opinions): number[] | null {
-  if (bestOutcome(opinions) === null) return null;
   const right = historiesOf(opinions).filter((history) => history.isRight);
+  if (right.length === 0) return null;
   return opinions.opinions.map((_, index) =>
     right.reduce((sum, history) => sum + (history.shares[index] ?? 0), 0),
   );

@@ -13,6 +13,7 @@ from tesuji.games.registry import make_game
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig
 from tesuji.networks.evaluators import available_engines, make_evaluator
+from tesuji.networks.exporting import TOLERANCE
 from tesuji.networks.positions import random_positions
 from tesuji.search.api import search
 from tesuji.server.opinions import find_opinions, spread_steps
@@ -74,9 +75,9 @@ def test_an_evaluator_says_what_the_network_says(runs, weights):
     for step in runs.info("first").steps:
         evaluator, found = weights.evaluator("first", step)
         expected = runs.saved("first").evaluator(step)(planes)
-        assert found == step and evaluator.engine == "torch"
+        assert found == step and evaluator.engine == "onnx"
         for given, wanted in zip(evaluator(planes), expected, strict=True):
-            np.testing.assert_array_equal(given, wanted)
+            np.testing.assert_allclose(given, wanted, atol=TOLERANCE)
 
 
 def test_evaluators_are_kept_and_the_newest_is_looked_for_again(run, runs, weights):

@@ -105,6 +105,7 @@ class Connection:
         task = asyncio.create_task(self._answer(id_ or name, work))
         self._tasks[name] = task
         task.add_done_callback(lambda done: self._forget(name, done))
+        task.add_done_callback(lambda _: work.close())  # cancelled before it began
 
     async def _answer(self, id_: str, work: Coroutine[Any, Any, None]) -> None:
         try:

@@ -1,21 +1,12 @@
 /** Opinions on the position: an engine's, asked for as the game goes, and the solver's. */
 
 import { api } from "../api/client";
-import type { Analysis, FromServer, Limits, Outcomes, Player, Position } from "../api/schema";
-import { socket } from "../api/socket.svelte";
-import { keyOf } from "./game.svelte";
+import type { Analysis, Limits, Outcomes, Player, Position } from "../api/schema";
+import { Question } from "./asking.svelte";
+import { keyOf } from "./line";
 import { DEFAULT_CHOICE, toPlayer, type PlayerChoice } from "./players";
 
 export type Source = "off" | "opponent" | "engine";
-
-interface Live {
-  id: string;
-  key: string;
-  signature: string; // of the engine
-  analysis: Analysis | null;
-  ahead: number | null;
-  isDone: boolean;
-}
 
 const KEPT_AS = "tesuji-analysis";
 const MOST_KEPT = 2000;
@@ -27,15 +18,15 @@ export class Analyst {
   seed = $state(0);
   showsHeat = $state(true);
   solves = $state(true);
-  live = $state.raw<Live | null>(null);
   error = $state<string | null>(null);
   hint = $state.raw<{ key: string; analysis: Analysis } | null>(null);
-  isHinting = $state(false);
 
   #results = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
   #outcomes = $state.raw<ReadonlyMap<string, Outcomes>>(new Map());
   #solving: { key: string; controller: AbortController } | null = null;
-  #hintId: string | null = null;
+  #question = new Question();
+  #asked = $state.raw<{ key: string; signature: string } | null>(null); // also when it was answered
+  #hintQuestion = new Question();
 
   constructor() {
     this.#restore();
@@ -46,13 +37,16 @@ export class Analyst {
 
   /** The engine's opinion of a position, so far; null where it has none. */
   opinionOf(key: string): Analysis | null {
-    const live = this.live;
-    if (live?.key === key && live.signature === this.signature && live.analysis) return live.analysis;
-    return this.#results.get(this.signature + key) ?? null;
+    const live = this.isRunning(key) ? this.#question.thinking?.analysis : null;
+    return live ?? this.finishedOpinionOf(key);
   }
 
   isRunning(key: string): boolean {
-    return this.live !== null && this.live.key === key && !this.live.isDone;
+    return this.#question.thinking !== null && this.#asked?.key === key;
+  }
+
+  get isHinting(): boolean {
+    return this.#hintQuestion.thinking !== null;
   }
 
   /** The engine's finished opinion, for the graph. */
@@ -64,14 +58,15 @@ export class Analyst {
   follow(position: Position, numPlayers: number, limits: Limits): void {
     const key = keyOf(position);
     const { signature } = this;
-    if (this.live?.key === key && this.live.signature === signature) return;
+    if (this.#asked?.key === key && this.#asked.signature === signature) return;
     this.rest();
     this.error = null;
     if (this.#results.has(signature + key)) return;
-    const player = toPlayer(this.engine, limits, numPlayers);
-    const request = { type: "ask", position, player, seed: this.seed } as const;
-    const id = socket.request(request, (message) => this.#hear(message));
-    this.live = { id, key, signature, analysis: null, ahead: null, isDone: false };
+    this.#asked = { key, signature };
+    this.#question.ask(position, toPlayer(this.engine, limits, numPlayers), this.seed, {
+      onanswer: ({ analysis }) => (this.#results = keep(this.#results, signature + key, analysis)),
+      onfailure: (sentence) => (this.error = sentence),
+    });
   }
 
   /** Asks again after a failure. */
@@ -82,8 +77,8 @@ export class Analyst {
 
   /** Ends what is being thought about. */
   rest(): void {
-    if (this.live && !this.live.isDone) socket.cancel(this.live.id);
-    this.live = null;
+    this.#question.cancel();
+    this.#asked = null;
   }
 
   /** A move to recommend; the one that the engine already found, where it did. */
@@ -95,19 +90,14 @@ export class Analyst {
       this.hint = { key, analysis: known };
       return;
     }
-    this.isHinting = true;
-    this.#hintId = socket.request({ type: "ask", position, player, seed: 0 }, (message) => {
-      if (message.id !== this.#hintId) return;
-      if (message.type === "answer") this.hint = { key, analysis: message.answer.analysis };
-      if (message.type === "failure") this.error = message.message;
-      if (message.type === "answer" || message.type === "failure") this.isHinting = false;
+    this.#hintQuestion.ask(position, player, 0, {
+      onanswer: ({ analysis }) => (this.hint = { key, analysis }),
+      onfailure: (sentence) => (this.error = sentence),
     });
   }
 
   dropHint(): void {
-    if (this.isHinting && this.#hintId) socket.cancel(this.#hintId);
-    this.#hintId = null;
-    this.isHinting = false;
+    this.#hintQuestion.cancel();
     this.hint = null;
   }
 
@@ -165,22 +155,6 @@ export class Analyst {
       this.solves = kept.solves ?? this.solves;
     } catch {
       // Unreadable: the settings begin anew.
-    }
-  }
-
-  #hear(message: FromServer): void {
-    const live = this.live;
-    if (!live || live.id !== message.id) return;
-    if (message.type === "queued") this.live = { ...live, ahead: message.ahead };
-    if (message.type === "progress") this.live = { ...live, analysis: message.analysis, ahead: null };
-    if (message.type === "failure") {
-      this.live = { ...live, isDone: true, ahead: null };
-      this.error = message.message;
-    }
-    if (message.type === "answer") {
-      const { analysis } = message.answer;
-      this.#results = keep(this.#results, live.signature + live.key, analysis);
-      this.live = { ...live, analysis, ahead: null, isDone: true };
     }
   }
 }

@@ -1,18 +1,12 @@
 /** A game on the board: its moves, who plays, and the opponent's thinking. Knows no component. */
 
 import { api, isAborted, sentenceOf } from "../api/client";
-import type { Analysis, FromServer, Limits, Move, Position, Setup, View } from "../api/schema";
-import { socket } from "../api/socket.svelte";
+import type { Analysis, Limits, Move, SearchAnswer, Setup, View } from "../api/schema";
 import type { SharedGame } from "./address";
+import { Question, type Thinking } from "./asking.svelte";
+import { keyOf, placeAfter, placeBefore, positionOf } from "./line";
 import { DEFAULT_CHOICE, nameOf, shortNameOf, toPlayer, type PlayerChoice } from "./players";
 import { namesOf, resultOf, type Seat } from "./results";
-
-export interface Thinking {
-  id: string;
-  analysis: Analysis | null; // so far
-  seconds: number;
-  ahead: number | null; // searches that come first, while it waits for its turn
-}
 
 interface Change {
   view: View;
@@ -35,7 +29,6 @@ export class Game {
   /** Whether the next position is on its way. */
   isBusy = $state(false);
   error = $state<string | null>(null);
-  thinking = $state.raw<Thinking | null>(null);
   /** What the opponent thought of positions, by their keys. */
   thoughts = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
   /** Returns at the end of the line, where it was seen to be over. */
@@ -54,7 +47,7 @@ export class Game {
   readonly isOver = $derived(this.view !== null && (this.view.is_over || this.isResigned));
   readonly isPersonsTurn = $derived(this.#seatToPlay === "human" && !this.isOver);
   readonly isMachinesTurn = $derived(this.#seatToPlay === "machine" && !this.isOver);
-  readonly position = $derived(this.view ? positionOf(this.view, this.at) : null);
+  readonly position = $derived(this.view ? positionOf(this.view) : null);
   /** Whether the opponent should think now. */
   readonly isDue = $derived(
     this.isMachinesTurn &&
@@ -65,7 +58,13 @@ export class Game {
       this.error === null,
   );
 
+  #question = new Question();
   #changes: AbortController | null = null;
+
+  /** What the opponent thinks so far; null while it does not. */
+  get thinking(): Thinking | null {
+    return this.#question.thinking;
+  }
 
   get isResigned(): boolean {
     return this.resigned !== null && this.isAtTip;
@@ -130,19 +129,16 @@ export class Game {
 
   /** The place before the last decision; chance's moves go with the one that led to them. */
   get undoTarget(): number | null {
-    return this.#lastWhere((move) => move.player >= 0);
+    return placeBefore(this.line, this.at, (move) => move.player >= 0);
   }
 
   get redoTarget(): number | null {
-    if (this.isAtTip) return null;
-    let target = this.at + 1;
-    while (target < this.line.length && this.line[target]?.player === -1) target += 1;
-    return target;
+    return placeAfter(this.line, this.at);
   }
 
   /** The place where a person decided last. */
   get takeBackTarget(): number | null {
-    return this.#lastWhere((move) => this.seats[move.player] === "human");
+    return placeBefore(this.line, this.at, (move) => this.seats[move.player] === "human");
   }
 
   async step(target: number | null): Promise<void> {
@@ -198,19 +194,19 @@ export class Game {
     const position = this.position;
     if (!this.isDue || !position) return;
     const seed = Math.floor(Math.random() * 2 ** 32);
-    const player = toPlayer(this.opponent, limits, this.seats.length);
-    const id = socket.request({ type: "ask", position, player, seed }, (message) => this.#hear(message));
-    this.thinking = { id, analysis: null, seconds: 0, ahead: null };
+    this.#question.ask(position, toPlayer(this.opponent, limits, this.seats.length), seed, {
+      onanswer: (answer) => this.#take(answer),
+      onfailure: (sentence) => (this.error = sentence),
+    });
   }
 
   /** The opponent plays what it has found so far. */
   stopThinking(): void {
-    if (this.thinking) socket.stop(this.thinking.id);
+    this.#question.stop();
   }
 
   cancelThinking(): void {
-    if (this.thinking) socket.cancel(this.thinking.id);
-    this.thinking = null;
+    this.#question.cancel();
   }
 
   /** Ends all that is under way; the game itself stays. */
@@ -242,23 +238,9 @@ export class Game {
     );
   }
 
-  #hear(message: FromServer): void {
-    const thinking = this.thinking;
-    if (!thinking || thinking.id !== message.id) return;
-    if (message.type === "queued") this.thinking = { ...thinking, ahead: message.ahead };
-    if (message.type === "progress") {
-      const { analysis, seconds } = message;
-      this.thinking = { ...thinking, analysis, seconds, ahead: null };
-    }
-    if (message.type === "failure") {
-      this.thinking = null;
-      this.error = message.message;
-    }
-    if (message.type === "answer") {
-      this.thinking = null;
-      if (this.view) this.#remember(this.view, message.answer.analysis);
-      void this.#move(message.answer.action);
-    }
+  #take({ action, analysis }: SearchAnswer): void {
+    if (this.position) this.thoughts = new Map(this.thoughts).set(keyOf(this.position), analysis);
+    void this.#move(action);
   }
 
   #takeOver(shared: SharedGame, numPlayers: number, isNew: boolean): void {
@@ -271,12 +253,6 @@ export class Game {
     this.isPaused = shared.moves.length > 0;
     this.thoughts = new Map();
     if (isNew) this.beginnings += 1;
-  }
-
-  #remember(view: View, analysis: Analysis): void {
-    const thoughts = new Map(this.thoughts);
-    thoughts.set(keyOf(positionOf(view, view.moves.length)), analysis);
-    this.thoughts = thoughts;
   }
 
   async #move(action: number): Promise<void> {
@@ -301,7 +277,7 @@ export class Game {
       const change = await make(changes.signal);
       let { view, line } = change;
       if (view.to_play === -1 && !view.is_over && view.moves.length === line.length) {
-        view = await api.play({ position: positionOf(view, view.moves.length) }, changes.signal);
+        view = await api.play({ position: positionOf(view) }, changes.signal);
         line = view.moves;
       }
       if (changes.signal.aborted) return false;
@@ -325,22 +301,6 @@ export class Game {
     this.resigned = null;
     this.ending = null;
   }
-
-  #lastWhere(holds: (move: Move) => boolean): number | null {
-    const index = this.line.slice(0, this.at).findLastIndex(holds);
-    return index < 0 ? null : index;
-  }
-}
-
-/** The position after the first moves of a view. */
-export function positionOf(view: View, count: number): Position {
-  const moves = view.moves.slice(0, count).map((move) => move.action);
-  return { game: view.game, setup: view.setup, moves };
-}
-
-/** One text for equal positions of equal pasts. */
-export function keyOf(position: Position): string {
-  return JSON.stringify([position.game, position.setup ?? null, position.moves ?? []]);
 }
 
 /** As many seats as players; where they do not fit, the first is a person's. */

@@ -19,10 +19,10 @@ export interface PlayerChoice {
 }
 
 export const titles: Record<Kind, string> = {
-  uct: "UCT: search with random playouts",
-  puct: "PUCT: search with equal priors",
+  uct: "UCT: random playouts",
+  puct: "PUCT: equal priors",
   guided: "Network and search",
-  network: "Network alone, no search",
+  network: "Network without search",
   alphabeta: "Alpha-beta",
   perfect: "Perfect play",
   random: "Random moves",

@@ -4,7 +4,7 @@ import { api, isAborted } from "../api/client";
 import type { Board, Move, Position, View } from "../api/schema";
 import { isBlank } from "../board/pieces";
 import type { Ghost } from "../board/types";
-import { keyOf } from "./game.svelte";
+import { keyOf } from "./line";
 
 export interface Shown {
   board: Board;

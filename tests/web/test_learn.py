@@ -1,0 +1,99 @@
+"""The lessons open, read in order, and their widgets work."""
+
+import itertools
+import re
+
+import numpy as np
+from playwright.sync_api import expect
+
+from tesuji.search.formulas import puct_score
+
+
+def test_every_lesson_opens_from_the_overview_with_one_heading_and_a_widget(page):
+    page.goto("#/learn")
+    lessons = page.get_by_role("main").get_by_role("listitem").get_by_role("link")
+    expect(lessons).to_have_count(8)
+    for index in range(8):
+        title = lessons.nth(index).locator(".title").inner_text()
+        lessons.nth(index).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text([title])
+        expect(page).to_have_title(f"{title} – Tesuji")
+        expect(page.get_by_text(f"{index + 1} of 8")).to_be_visible()
+        expect(page.get_by_role("main").locator("figure").first).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        assert page.get_by_role("heading", level=2).count() >= 3
+        page.get_by_role("link", name="Learn", exact=True).last.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(["Learn"])
+
+
+def test_lessons_lead_on_to_the_next_and_back(page):
+    page.goto("#/learn/idea")
+    way = page.get_by_role("navigation", name="Lessons")
+    expect(way.get_by_role("link", name="Previous")).to_have_count(0)
+    way.get_by_role("link", name="Next").click()
+    expect(page).to_have_url(re.compile("#/learn/uct$"))
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    way.get_by_role("link", name="Previous").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("The idea")
+    page.goto("#/learn/nowhere")
+    expect(page.get_by_text("There is no lesson of that name.")).to_be_visible()
+
+
+def test_the_small_watch_goes_through_real_simulations(page):
+    page.goto("#/learn/idea")
+    widget = page.get_by_test_id("small-watch")
+    expect(widget.get_by_text("Simulation 1 of 100")).to_be_visible()
+    for simulation in range(2, 7):  # six moves, and each is tried once first
+        widget.get_by_role("button", name="Next").click()
+        expect(widget.get_by_text(f"Simulation {simulation} of 100")).to_be_visible()
+        expect(widget.get_by_text("not tried before, so it goes first")).to_have_count(1)
+    widget.get_by_role("button", name="Next").click()
+    expect(widget.get_by_text("the largest here")).to_have_count(1)
+    widget.get_by_role("button", name="Back").click()
+    expect(widget.get_by_text("Simulation 6 of 100")).to_be_visible()
+    expect(widget.get_by_text("the largest here")).to_have_count(0)
+
+
+def test_the_formula_beside_the_text_is_the_engines(page):
+    page.goto("#/learn/puct")
+    slider = page.get_by_role("slider", name="c_puct")
+    slider.focus()
+    page.keyboard.press("End")
+    expected = [
+        puct_score(0.0, float(np.float32(prior)), 0, 1.0, 5.0)
+        for prior in (0.55, 0.05, 0.20, 0.15, 0.05)
+    ]
+    shown = page.get_by_role("list", name="Scores").get_by_test_id("score")
+    expect(shown).to_have_text([f"{score:.3f}" for score in expected])
+
+
+def test_a_player_who_moves_twice_counts_the_result_twice_for_himself(page):
+    page.goto("#/learn/backup")
+    widget = page.get_by_test_id("way-back")
+    widget.get_by_label("Game").select_option("twice")
+    moves = widget.get_by_role("listitem")
+    expect(moves.filter(has_text="-").first).to_be_visible()
+    rows = [
+        (row.locator("title").text_content(), row.locator(".added").inner_text())
+        for row in moves.all()
+    ]
+    assert any(one == other for one, other in itertools.pairwise(rows)), rows
+
+
+def test_a_position_is_proven_with_enough_simulations(page):
+    page.goto("#/learn/proven")
+    widget = page.get_by_test_id("proofs")
+    expect(widget.get_by_text("nothing is certain about the whole position")).to_be_visible()
+    widget.get_by_role("slider", name="Simulations").press("End")
+    expect(widget.get_by_text("for the player to move this position is")).to_be_visible()
+    found = widget.get_by_role("row").filter(has_text="proven:")
+    expect(found).to_have_count(6)
+    for row in found.all():
+        text = row.inner_text()
+        assert re.search(r"proven: (\w+)\s+\1$", text.strip()), text
+
+
+def test_self_play_shows_the_curves_of_a_run(page):
+    page.goto("#/learn/self-play")
+    expect(page.get_by_role("img", name=re.compile("^Loss"))).to_be_visible()
+    expect(page.get_by_text("games of tic-tac-toe so far.")).to_be_visible()

@@ -1,0 +1,60 @@
+"""Every view at two widths: kept as pictures, and looked at by axe for people who need more."""
+
+import pytest
+from conftest import ROOT, SCREENSHOTS
+from playwright.sync_api import expect
+
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+PLAYED = "game=tic-tac-toe&moves=4,0,8"
+VIEWS = {
+    "play": (f"/play?{PLAYED}", "Tic"),
+    "watch": (f"/watch?{PLAYED}&simulations=60&think=1", "Simulation"),
+    "formula": ("/formula", "prograde"),
+    "training": ("/training", "small"),
+    "training-run": ("/training/small", "Loss"),
+    "training-games": ("/training/small/games", "small"),
+    "learn": ("/learn", "PUCT"),
+    "learn-puct": ("/learn/puct", "prior"),
+    "learn-idea": ("/learn/idea", "tree"),
+}
+WIDTHS = {"wide": (1280, 900, "light"), "phone": (390, 844, "dark")}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_whole_and_open_to_everybody(browser, address, view, width):
+    path, text = VIEWS[view]
+    wide, high, scheme = WIDTHS[width]
+    context = browser.new_context(
+        viewport={"width": wide, "height": high},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        base_url=address,
+    )
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    page.goto(f"/#{path}")
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    expect(page.get_by_role("main").get_by_text(text).first).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{view}-{width}.png", full_page=True)
+    findings = run_axe(page)
+    context.close()
+    assert overflow <= 0, f"the view is {overflow} pixels wider than the screen"
+    assert not findings, "\n".join(findings)
+
+
+def run_axe(page) -> list[str]:
+    """What axe finds serious or critical, one line each."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed; `npm ci` in web/ does")
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{violation['id']}: {violation['help']}: {node['html'][:150]}"
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]

@@ -99,15 +99,17 @@ class Services:
     def train(self, minutes: float) -> None:
         """Begins a run of the default game, or goes on with the one that is there.
 
+        One that is going on, or has had its minutes, is left as it is.
+
         Raises:
-            ValueError: when it cannot be begun, or has had its minutes.
+            ValueError: when it cannot be begun.
         """
-        same = [info for info in self.runs.infos() if info.game == self._default_game]
-        ours = [info for info in same if info.can_control]
-        if ours and ours[0].state == "stopped":
-            self.runs.resume(ours[0].run, ResumeRun(minutes=minutes))
-        elif not ours or ours[0].state == "failed":
+        infos = [info for info in self.runs.infos() if info.game == self._default_game]
+        ours = next((info for info in infos if info.can_control), None)
+        if ours is None:
             self.runs.start(StartRun(game=self._default_game, minutes=minutes))
+        elif ours.state in ("stopped", "failed") and ours.seconds < 60.0 * minutes:
+            self.runs.resume(ours.run, ResumeRun(minutes=minutes))
 
     async def warm_up(self) -> None:
         """Compiles the default game, so that the first move does not wait for it."""

@@ -1,0 +1,71 @@
+"""What requests share: traces that are kept, and the run that `--train` means."""
+
+from pathlib import Path
+
+import pytest
+from small_runs import copy_finished
+
+from tesuji import SearchConfig, make_game, search
+from tesuji.server.messages.games import Position
+from tesuji.server.options import ServerOptions
+from tesuji.server.services import KeptTraces, Services
+from tesuji.server.trace import Trace
+
+GAME = make_game("tic-tac-toe")
+
+
+@pytest.fixture(scope="module")
+def trace():
+    config = SearchConfig(simulations=50, trace=True)
+    result = search(GAME, GAME.new_state(), "uniform", config)
+    return Trace(result, Position(game="tic-tac-toe"))
+
+
+def test_the_traces_looked_at_longest_ago_go_first(trace):
+    kept = KeptTraces(most_bytes=2 * trace.nbytes)
+    kept.put("a", "one", trace)
+    kept.put("a", "two", trace)
+    kept.get("a", "one")
+    kept.put("b", "three", trace)
+    assert kept.get("a", "one") is trace and kept.get("b", "three") is trace
+    with pytest.raises(ValueError, match="not kept any more"):
+        kept.get("a", "two")
+
+
+def test_a_trace_larger_than_the_limit_is_kept_until_the_next(trace):
+    kept = KeptTraces(most_bytes=1)
+    kept.put("a", "one", trace)
+    assert len(kept) == 1
+    kept.put("a", "two", trace)
+    assert len(kept) == 1 and kept.get("a", "two") is trace
+
+
+def test_nobody_sees_the_traces_of_another_page(trace):
+    kept = KeptTraces(most_bytes=1 << 30)
+    kept.put("a", "one", trace)
+    with pytest.raises(ValueError, match="not kept any more"):
+        kept.get("b", "one")
+    kept.drop("a")
+    assert len(kept) == 0 and kept.nbytes == 0
+
+
+def serve_home(folder: Path) -> Services:
+    return Services(ServerOptions(home=folder, default_game="tic-tac-toe"))
+
+
+def test_a_run_that_has_had_its_minutes_is_left_as_it_is(tmp_path_factory, tmp_path):
+    copy_finished(tmp_path_factory, tmp_path / "tic-tac-toe")
+    services = serve_home(tmp_path)
+    trained = services.runs.infos()[0].seconds
+    services.train(minutes=trained / 60.0)
+    assert services.runs.infos()[0].state in ("finished", "stopped")
+    assert services.about().default_run == "tic-tac-toe"
+    services.close()
+
+
+def test_the_first_run_decides_what_is_shown_first(tmp_path_factory, tmp_path):
+    copy_finished(tmp_path_factory, tmp_path / "given")
+    services = Services(ServerOptions(runs=(tmp_path / "given",), home=tmp_path / "none"))
+    about = services.about()
+    assert (about.default_game, about.default_run) == ("tic-tac-toe", "given")
+    services.close()

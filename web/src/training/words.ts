@@ -1,7 +1,7 @@
 /** Runs and games in words. */
 
 import type { About, GameSummary, RunInfo } from "../api/schema";
-import { duration } from "../numbers";
+import { duration, signed } from "../numbers";
 
 export type StateKind = "busy" | "on" | "off" | "good" | "bad";
 
@@ -51,7 +51,7 @@ export function whyNoTraining(about: About): string {
 export function resultOf(summary: GameSummary): string {
   const { returns } = summary;
   const best = Math.max(...returns);
-  if (returns.length === 1) return `Score ${Number(best.toPrecision(4))}`;
+  if (returns.length === 1) return `Score ${signed(best)}`;
   const winners = returns.flatMap((value, player) => (value === best ? [player + 1] : []));
   if (winners.length === returns.length) return "A draw";
   return winners.length === 1 ? `Player ${winners[0]} won` : `Players ${winners.join(" and ")} won`;

@@ -55,7 +55,7 @@ export class Analyst {
   }
 
   /** Thinks about this position from now on; what was thought about another one ends. */
-  follow(position: Position, numPlayers: number, limits: Limits): void {
+  follow(position: Position, canProve: boolean, limits: Limits): void {
     const key = keyOf(position);
     const { signature } = this;
     if (this.#asked?.key === key && this.#asked.signature === signature) return;
@@ -63,7 +63,7 @@ export class Analyst {
     this.error = null;
     if (this.#results.has(signature + key)) return;
     this.#asked = { key, signature };
-    this.#question.ask(position, toPlayer(this.engine, limits, numPlayers), this.seed, {
+    this.#question.ask(position, toPlayer(this.engine, limits, canProve), this.seed, {
       onanswer: ({ analysis }) => (this.#results = keep(this.#results, signature + key, analysis)),
       onfailure: (sentence) => (this.error = sentence),
     });

@@ -38,7 +38,7 @@ export function keepThinking(
     const canThink = view !== null && !view.is_over && view.to_play >= 0;
     void [analyst.signature, analyst.error];
     if (known && position && canThink && analyst.source === "engine" && isReady()) {
-      untrack(() => analyst.follow(position, view.num_players, known));
+      untrack(() => analyst.follow(position, game.canProve, known));
     } else untrack(() => analyst.rest());
   });
 

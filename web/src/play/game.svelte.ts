@@ -59,11 +59,18 @@ export class Game {
   );
 
   #question = new Question();
+  #chanceGames = new Set<string>(); // where chance was seen to move
   #changes: AbortController | null = null;
 
   /** What the opponent thinks so far; null while it does not. */
   get thinking(): Thinking | null {
     return this.#question.thinking;
+  }
+
+  /** Whether a search can prove results: between two, without chance. */
+  get canProve(): boolean {
+    const hasChance = this.line.some((move) => move.player < 0);
+    return this.seats.length === 2 && !hasChance && !this.#chanceGames.has(this.view?.game ?? "");
   }
 
   get isResigned(): boolean {
@@ -89,8 +96,13 @@ export class Game {
   }
 
   /** Begins a new game with the settings given. */
-  async begin(game: string, seats: readonly Seat[], setup: Setup | null = null): Promise<boolean> {
-    const shared = { game, setup, moves: [], at: 0, seats: [...seats], opponent: null, resigned: null };
+  async begin(
+    game: string,
+    seats: readonly Seat[],
+    setup: Setup | null = null,
+    opponent: PlayerChoice | null = null,
+  ): Promise<boolean> {
+    const shared = { game, setup, moves: [], at: 0, seats: [...seats], opponent, resigned: null };
     return this.load(shared, true);
   }
 
@@ -194,7 +206,7 @@ export class Game {
     const position = this.position;
     if (!this.isDue || !position) return;
     const seed = Math.floor(Math.random() * 2 ** 32);
-    this.#question.ask(position, toPlayer(this.opponent, limits, this.seats.length), seed, {
+    this.#question.ask(position, toPlayer(this.opponent, limits, this.canProve), seed, {
       onanswer: (answer) => this.#take(answer),
       onfailure: (sentence) => (this.error = sentence),
     });
@@ -276,6 +288,7 @@ export class Game {
     try {
       const change = await make(changes.signal);
       let { view, line } = change;
+      if (view.to_play === -1 || line.some((move) => move.player < 0)) this.#chanceGames.add(view.game);
       if (view.to_play === -1 && !view.is_over && view.moves.length === line.length) {
         view = await api.play({ position: positionOf(view) }, changes.signal);
         line = view.moves;

@@ -57,8 +57,8 @@ export function usesRun(kind: Kind): boolean {
   return kind === "guided" || kind === "network";
 }
 
-/** The player to ask the server for, within its limits; proofs are for one or two players. */
-export function toPlayer(choice: PlayerChoice, limits: Limits, numPlayers: number): Player {
+/** The player to ask the server for, within its limits. */
+export function toPlayer(choice: PlayerChoice, limits: Limits, canProve: boolean): Player {
   switch (choice.kind) {
     case "network":
       return { kind: "network", run: choice.run, step: choice.step };
@@ -75,7 +75,7 @@ export function toPlayer(choice: PlayerChoice, limits: Limits, numPlayers: numbe
         simulations:
           choice.budget === "simulations" ? Math.min(choice.simulations, limits.simulations) : 0,
         seconds: choice.budget === "seconds" ? Math.min(choice.seconds, limits.seconds) : 0,
-        options: choice.proves && numPlayers <= 2 ? { proven_values: true } : {},
+        options: choice.proves && canProve ? { proven_values: true } : {},
       };
   }
 }

@@ -159,11 +159,17 @@ class Players:
         return dataclasses.replace(
             base,
             **options,
-            simulations=min(player.simulations or limits.simulations, limits.nodes),
+            simulations=self._most_simulations(player, is_traced),
             seconds=player.seconds or limits.seconds,
             max_bytes=self._options.search_bytes,
             trace=is_traced,
         )
+
+    def _most_simulations(self, player: messages.SearchPlayer, is_traced: bool) -> int:
+        """What was asked for; a trace keeps every simulation, so it has a limit of its own."""
+        if not is_traced:
+            return player.simulations
+        return min(player.simulations or self._options.limits.nodes, self._options.limits.nodes)
 
     def _ask_network(
         self, game: Game, state: Any, player: messages.NetworkPlayer

@@ -9,6 +9,7 @@ from typing import Any
 from tesuji.games.contract import CHANCE, PIECES, Game, Grid, IllegalMove
 from tesuji.games.setting_up import can_set_up, cell_texts, set_up
 from tesuji.opponents.perfect import has_perfect
+from tesuji.search.config import has_chance
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.messages import games as messages
 
@@ -53,6 +54,7 @@ class Positions:
             board=make_board(game, state, before),
             text=game.text(state),
             legal=legal_moves(game, state),
+            has_chance=has_chance(game),
             has_perfect=has_perfect(game),
             can_set_up=can_set_up(game),
         )

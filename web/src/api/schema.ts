@@ -1196,6 +1196,8 @@ export interface components {
             text: string;
             /** Legal */
             legal: components["schemas"]["Move"][];
+            /** Has Chance */
+            has_chance: boolean;
             /** Has Perfect */
             has_perfect: boolean;
             /** Can Set Up */

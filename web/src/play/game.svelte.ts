@@ -59,7 +59,6 @@ export class Game {
   );
 
   #question = new Question();
-  #chanceGames = new Set<string>(); // where chance was seen to move
   #changes: AbortController | null = null;
 
   /** What the opponent thinks so far; null while it does not. */
@@ -67,10 +66,9 @@ export class Game {
     return this.#question.thinking;
   }
 
-  /** Whether a search can prove results: between two, without chance. */
+  /** Whether a search can prove results: for one or two players, without chance. */
   get canProve(): boolean {
-    const hasChance = this.line.some((move) => move.player < 0);
-    return this.seats.length === 2 && !hasChance && !this.#chanceGames.has(this.view?.game ?? "");
+    return this.view !== null && this.view.num_players <= 2 && !this.view.has_chance;
   }
 
   get isResigned(): boolean {
@@ -288,7 +286,6 @@ export class Game {
     try {
       const change = await make(changes.signal);
       let { view, line } = change;
-      if (view.to_play === -1 || line.some((move) => move.player < 0)) this.#chanceGames.add(view.game);
       if (view.to_play === -1 && !view.is_over && view.moves.length === line.length) {
         view = await api.play({ position: positionOf(view) }, changes.signal);
         line = view.moves;

@@ -122,6 +122,7 @@ class View(Message):
     board: Board | None
     text: str
     legal: list[Move]
+    has_chance: bool  # whether dice, cards or the like ever move
     has_perfect: bool
     can_set_up: bool
 

@@ -107,10 +107,10 @@ export class FormulaModel {
   async select(selections: number): Promise<void> {
     if (this.isSelecting) return;
     this.isSelecting = true;
-    const names = this.children.map((child) => child.name).join();
+    const begun = this.#begun;
     try {
       const answer = await api.formula({ ...this.request, selections, curve_visits: 1 });
-      if (this.children.map((child) => child.name).join() !== names) return; // other children by now
+      if (this.#begun !== begun) return; // other numbers by now
       this.children.forEach((child, index) => (child.visits = answer.visits_after[index] ?? 0));
       this.settings.parent_value = answer.parent_value_after;
       this.order = [...this.order, ...answer.order];

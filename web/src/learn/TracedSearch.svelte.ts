@@ -17,8 +17,8 @@ export class TracedSearch {
   thought = $state.raw<Thought | null>(null);
   shown = $state.raw<Shown | null>(null);
   error = $state<string | null>(null);
-  isBusy = $state(false);
   #id = "";
+  #turn = 0;
 
   readonly simulations = $derived(this.thought?.simulations ?? 0);
   readonly at = $derived(this.shown?.step.simulation ?? 0);
@@ -30,8 +30,9 @@ export class TracedSearch {
     this.#id = id;
     const player = { kind: "search", evaluator: "rollout", simulations } as const;
     socket.request({ type: "think", id, position, player, seed }, (message) => {
+      if (this.#id !== id) return;
       if (message.type === "failure") this.error = message.message;
-      if (message.type !== "thought" || this.#id !== id) return;
+      if (message.type !== "thought") return;
       this.thought = message;
       void this.#showFirst(position, isWanted);
     });
@@ -44,27 +45,29 @@ export class TracedSearch {
   /** Shows a simulation; of several asked for quickly, the last. */
   async show(simulation: number): Promise<void> {
     const id = this.#id;
-    if (!id || this.isBusy || simulation < 1 || simulation > this.simulations) return;
-    this.isBusy = true;
+    if (!id || simulation < 1 || simulation > this.simulations) return;
+    const turn = (this.#turn += 1);
+    const isWanted = () => this.#id === id && this.#turn === turn;
     try {
       const [step, tree] = await Promise.all([
         socket.look({ type: "look-at-step", id, simulation }),
         socket.look({ type: "look", id, simulation, most_nodes: MOST_NODES }),
       ]);
       const leaf = await api.position(step.position);
-      if (this.#id === id) this.shown = { step, tree, leaf };
+      if (!isWanted()) return;
+      this.shown = { step, tree, leaf };
       this.error = null;
     } catch (error) {
-      if (this.#id === id) this.error = sentenceOf(error);
-    } finally {
-      this.isBusy = false;
+      if (isWanted()) this.error = sentenceOf(error);
     }
   }
 
   async #showFirst(position: Position, isWanted: (step: StepView) => boolean): Promise<void> {
     const id = this.#id;
     try {
-      this.root = await api.position(position);
+      const root = await api.position(position);
+      if (this.#id !== id) return;
+      this.root = root;
       let simulation = 1;
       while (simulation <= this.simulations && this.#id === id) {
         if (isWanted(await socket.look({ type: "look-at-step", id, simulation }))) break;

@@ -5,9 +5,20 @@ import re
 import runpy
 from pathlib import Path
 
+import pytest
+from test_serve import serving
+
 from tesuji import SearchConfig, check_game, make_game
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A server to ask, which asks for a token."""
+    home = str(tmp_path_factory.mktemp("runs"))
+    with serving("--home", home, "--no-training", "--token", "secret") as address:
+        yield address
 
 
 def run(name, capsys):
@@ -39,6 +50,28 @@ def test_evaluator_example_searches_eight_games(capsys):
     for line in lines:
         visits = [int(word) for word in line.split()[:7]]
         assert sum(visits) == 400 and visits[3] > visits[0]  # the centre
+
+
+def test_server_example_sees_every_choice_take_the_best_score(address, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["ask_the_server.py", address])
+    lines = run("ask_the_server", capsys).splitlines()
+    assert re.fullmatch(r"500 simulations, then [1-7]", lines[0])
+    choices = [re.fullmatch(r"  player \d took (\d), the best score was (\d)'s", x) for x in lines]
+    taken = [found.groups() for found in choices if found]
+    assert taken and all(move == best for move, best in taken)
+    visits = [int(found[1]) for found in re.finditer(r"had (\d+) visits", "\n".join(lines))]
+    assert len(visits) == 7 and sum(visits) == 250
+
+
+def test_streaming_example_of_the_guide_ends_with_a_move(address, capsys):
+    guide = (EXAMPLES.parent / "docs" / "serving.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    place, token = address.removeprefix("http://").split("/?token=")
+    for old, new in (("127.0.0.1:8420", place), ("{}", f"{{'Authorization': 'Bearer {token}'}}")):
+        assert old in block
+        block = block.replace(old, new, 1)
+    exec(block, {})
+    assert re.search(r"^plays [1-7]$", capsys.readouterr().out, re.MULTILINE)
 
 
 def test_blocks_of_the_guide_run_one_after_the_other():

@@ -1,0 +1,62 @@
+"""Have a running server think about a position, then look at what its search did, step by step.
+
+tesuji serve
+python examples/ask_the_server.py http://127.0.0.1:8420
+"""
+
+import json
+import sys
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.sync.client import ClientConnection, connect
+
+POSITION = {"game": "connect-four", "moves": [3, 3, 2]}
+PLAYER = {"kind": "search", "evaluator": "rollout", "simulations": 500}
+
+
+def main(address: str) -> None:
+    """Prints how the search ended, one of its simulations, and its tree halfway.
+
+    Args:
+        address: as `tesuji serve` prints it, with the token where there is one.
+    """
+    with open_socket(address) as socket:
+        think = {"type": "think", "id": "1", "position": POSITION, "player": PLAYER, "seed": 1}
+        thought = ask(socket, think, "thought")
+        print(f"{thought['simulations']} simulations, then {thought['best']['name']}")
+
+        step = ask(socket, {"type": "look-at-step", "id": "1", "simulation": 250}, "step")
+        for choice, move in zip(step["choices"], step["moves"], strict=True):
+            scores = {child["name"]: child["q"] + child["u"] for child in choice["moves"]}
+            best = max(scores, key=scores.__getitem__)
+            print(f"  player {move['player'] + 1} took {move['name']}, the best score was {best}'s")
+
+        tree = ask(socket, {"type": "look", "id": "1", "simulation": 250}, "tree")
+        for node in tree["nodes"]:
+            if node["depth"] == 1:
+                print(f"after 250: {node['move']['name']} had {node['visits']} visits")
+
+
+def open_socket(address: str) -> ClientConnection:
+    """A connection to the server at that address."""
+    parts = urlsplit(address)
+    token = parse_qs(parts.query).get("token", [""])[0]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    # A look at thousands of nodes is longer than the megabyte that the package allows by itself.
+    return connect(f"ws://{parts.netloc}/api/socket", additional_headers=headers, max_size=None)
+
+
+def ask(socket: ClientConnection, message: dict, last: str) -> dict:
+    """The answer of that type; what comes before it says how far the search is."""
+    socket.send(json.dumps(message))
+    for text in socket:
+        answer = json.loads(text)
+        if answer["type"] == "failure":
+            raise SystemExit(answer["message"])
+        if answer["type"] == last:
+            return answer
+    raise SystemExit("the server closed the connection")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2] or ["http://127.0.0.1:8420"])

@@ -1,4 +1,4 @@
-"""Puts the page into the package when it is built or installed, where Node.js is there to build it."""
+"""Puts the page into the package when it is built or installed, where Node.js is there for it."""
 
 import importlib.util
 import subprocess

@@ -1,7 +1,7 @@
 """Builds the page into the package, where its sources are newer than what is there.
 
-`make page` and the packaging hook (hatch_build.py) both come here. It needs Node.js 20 or newer with
-npm; without it the package works, and its server says that the page was not built.
+`make page` and the packaging hook (hatch_build.py) both come here. It needs Node.js 20 or newer
+with npm; without it the package works, and its server says that the page was not built.
 """
 
 import shutil

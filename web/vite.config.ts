@@ -1,13 +1,28 @@
+import { readFileSync } from "node:fs";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { loadEnv } from "vite";
+import { loadEnv, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-// TESUJI_SERVER=http://127.0.0.1:8000 npm run dev: where a server answers while the page is written.
-const { TESUJI_SERVER: server = "http://127.0.0.1:8000" } = loadEnv("", ".", "TESUJI_");
+// TESUJI_SERVER=http://127.0.0.1:8420 npm run dev: where a server answers while the page is written.
+const { TESUJI_SERVER: server = "http://127.0.0.1:8420" } = loadEnv("", ".", "TESUJI_");
+
+/** The reader of the API's description, served by us: it works without internet. */
+function swagger(): Plugin {
+  return {
+    name: "swagger",
+    apply: "build",
+    generateBundle() {
+      for (const name of ["swagger-ui-bundle.js", "swagger-ui.css"]) {
+        const source = readFileSync(`node_modules/swagger-ui-dist/${name}`);
+        this.emitFile({ type: "asset", fileName: `docs/${name}`, source });
+      }
+    },
+  };
+}
 
 export default defineConfig({
   base: "./", // the page works under any prefix
-  plugins: [svelte()],
+  plugins: [svelte(), swagger()],
   build: {
     outDir: "../src/tesuji/server/page",
     emptyOutDir: true,

@@ -84,6 +84,14 @@ def test_a_name_that_was_given_is_fine():
     assert ask(REMOTE, headers=headers).status_code == 200
 
 
+def test_an_address_is_fine_where_others_may_come_and_a_name_is_not():
+    token = {"authorization": "Bearer secret"}
+    for host in ("192.168.1.7:8420", "[2001:db8::1]:8420"):
+        assert ask(REMOTE, headers={"host": host, **token}).status_code == 200
+        assert ask(LOCAL, headers={"host": host}).status_code == 403
+    assert ask(REMOTE, headers={"host": "evil.example", **token}).status_code == 403
+
+
 def test_a_body_that_says_it_is_too_long_is_refused():
     small = dataclasses.replace(LOCAL, limits=DEFAULT_LIMITS.model_copy(update={"body_bytes": 10}))
     assert ask(small, method="POST", content=b"x" * 10).text == "10"

@@ -255,6 +255,15 @@ def test_an_unknown_address_is_answered_in_a_sentence(client):
     assert answer.json() == {"message": "there is nothing at /api/nothing"}
 
 
+def test_the_description_of_the_api_is_read_without_internet(services, tmp_path):
+    client = TestClient(make_app(services, tmp_path))
+    assert client.get("/docs").url.path == "/openapi.json"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "swagger-ui-bundle.js").write_text("1")
+    page = client.get("/docs")
+    assert "docs/swagger-ui-bundle.js" in page.text and "https://" not in page.text
+
+
 def test_the_openapi_document_has_the_sockets_messages_too(client):
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
     assert {"View", "FromPage", "FromServer", "TreeView", "Problem"} <= set(schemas)

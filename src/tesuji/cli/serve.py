@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8420
 _MORE_PORTS = 20  # tried after the default one, where that is taken
-_ANY_HOST = ("0.0.0.0", "::")
 
 
 def serve(
@@ -67,7 +66,7 @@ def serve(
     with ExitStack() as open_things:
         with refusing((games or [""])[0]):
             from tesuji.server.app import Server
-            from tesuji.server.options import LOCAL_HOSTS, ServerOptions
+            from tesuji.server.options import ANY_HOST, LOCAL_HOSTS, ServerOptions
 
             for run in runs or []:
                 if not run.is_dir():
@@ -84,7 +83,7 @@ def serve(
                 host=host,
                 port=listening.getsockname()[1],
                 token=token,
-                names=(*(names or ()), *([socket.gethostname()] if host in _ANY_HOST else [])),
+                names=(*(names or ()), *([socket.gethostname()] if host in ANY_HOST else [])),
             )
             server = Server(options)
             if train is not None:

@@ -77,6 +77,8 @@ def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
         summary="Play, search, analyse and train any game.",
         lifespan=lifespan,
         separate_input_output_schemas=False,
+        docs_url=None,  # those of FastAPI come from another host; ours from the page
+        redoc_url=None,
     )
     app.include_router(make_game_routes(services), prefix="/api")
     app.include_router(make_search_routes(services), prefix="/api")

@@ -5,6 +5,7 @@ controls can be made to point there; so a local server too must look at Origin a
 """
 
 import hmac
+import ipaddress
 import json
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
-_OPEN_DOCS = ("/docs", "/redoc")  # FastAPI's pages bring scripts of their own
+_DOCS = "/docs"  # has a script within the page
 
 
 class Guard:
@@ -56,7 +57,7 @@ class Guard:
     def _refusal(self, scope: Any, headers: dict[str, str]) -> tuple[int, str] | None:
         """The status and the sentence, where the request is not allowed."""
         host = headers.get("host", "")
-        if _host_name(host) not in self._hosts:
+        if not self._is_own_name(_host_name(host)):
             return 403, (
                 f"this server is not called {host!r}; start it with --name for other host names"
             )
@@ -72,6 +73,13 @@ class Guard:
         if scope["path"].startswith("/api") and not self._has_token(scope, headers):
             return 401, "this server needs its token: open the address that it printed"
         return None
+
+    def _is_own_name(self, name: str) -> bool:
+        """Whether the server is meant; a name that points here by another's will is not its own.
+
+        Where others may reach it, every address counts: only names can be made to point elsewhere.
+        """
+        return name in self._hosts or (not self._options.is_local and _is_address(name))
 
     def _has_token(self, scope: Any, headers: dict[str, str]) -> bool:
         if not self._options.token:
@@ -107,11 +115,19 @@ def _host_name(host: str) -> str:
     return host.rpartition(":")[0] if ":" in host else host
 
 
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def _with_headers(scope: Any, send: Any) -> Any:
     """A `send` that adds the headers of a careful page."""
 
     async def sending(message: Any) -> None:
-        if message["type"] == "http.response.start" and not scope["path"].startswith(_OPEN_DOCS):
+        if message["type"] == "http.response.start" and scope["path"] != _DOCS:
             message = {**message, "headers": [*message["headers"], *_HEADERS]}
         await send(message)
 

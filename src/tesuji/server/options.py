@@ -1,12 +1,14 @@
 """What a server is started with: its limits, who may speak to it, and what it shows."""
 
 import os
+import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tesuji.server.messages.games import Limits
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
+ANY_HOST = ("0.0.0.0", "::")
 
 DEFAULT_LIMITS = Limits(
     simulations=200_000, seconds=60.0, nodes=200_000, depth=30, body_bytes=1 << 20
@@ -38,8 +40,18 @@ class ServerOptions:
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds it."""
-        host = self.host if self.host not in ("0.0.0.0", "::") else "127.0.0.1"
+        """Where a browser finds it: on this machine, or on others too where it listens to all."""
+        host = self.host if self.host not in ANY_HOST else _own_address()
         shown = f"[{host}]" if ":" in host else host
         token = f"/?token={self.token}" if self.token else ""
         return f"http://{shown}:{self.port}{token}"
+
+
+def _own_address() -> str:
+    """This machine's address in its network; nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address for documentation: nobody is there
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 FOLDER = Path(__file__).parent / "page"
@@ -36,6 +37,18 @@ def make_page_routes(folder: Path) -> APIRouter:
         if not is_built(root):
             return HTMLResponse(_NOT_BUILT, 503)
         return FileResponse(root / "index.html", headers={"cache-control": "no-cache"})
+
+    @router.get("/docs")
+    def docs() -> Response:
+        if not (root / "docs" / "swagger-ui-bundle.js").is_file():
+            return RedirectResponse("openapi.json")
+        return get_swagger_ui_html(
+            openapi_url="openapi.json",
+            title="Tesuji: the API",
+            swagger_js_url="docs/swagger-ui-bundle.js",
+            swagger_css_url="docs/swagger-ui.css",
+            swagger_favicon_url="favicon.svg",
+        )
 
     @router.get("/{path:path}")
     def file(path: str) -> Response:

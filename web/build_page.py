@@ -11,6 +11,8 @@ from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
 PAGE = WEB.parent / "src" / "tesuji" / "server" / "page"
+# Not `npm ci`: it wants the bundler's binaries for every other system to be in the lock file too.
+_INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--silent"]
 _SOURCES = ("src", "public", "index.html", "package.json", "package-lock.json", "*.ts", "*.js")
 
 
@@ -24,8 +26,10 @@ def build() -> str:
         return "the page is up to date"
     if shutil.which("npm") is None:
         return "npm was not found, so the page was not built; install Node.js 20 or newer"
-    subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--silent"], cwd=WEB, check=True)
-    subprocess.run(["npm", "run", "build", "--silent"], cwd=WEB, check=True)
+    subprocess.run(_INSTALL, cwd=WEB, check=True)
+    subprocess.run(
+        ["npm", "run", "build", "--silent", "--", "--logLevel", "warn"], cwd=WEB, check=True
+    )
     return f"the page was built into {PAGE.relative_to(WEB.parent)}"
 
 

@@ -50,7 +50,7 @@ def test_a_view_is_whole_and_open_to_everybody(browser, address, view, width):
 def run_axe(page) -> list[str]:
     """What axe finds serious or critical, one line each."""
     if not AXE.is_file():
-        pytest.skip("axe-core is not installed; `npm ci` in web/ does")
+        pytest.skip("axe-core is not installed; `make page` does")
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [

@@ -132,6 +132,8 @@ def test_a_closed_node_hides_all_below_it_and_counts_it(page):
 def test_the_drawing_closes_a_node_and_tells_about_it(page):
     think(page)
     _, whole = search()
+    counts = page.get_by_test_id("counts")
+    expect(counts).to_have_text(f"{len(whole.tree)} of {len(whole.tree)} nodes shown")
     canvas = page.get_by_role("application", name="Search tree")
     canvas.focus()
     page.keyboard.press("Shift+ArrowDown")
@@ -142,7 +144,6 @@ def test_the_drawing_closes_a_node_and_tells_about_it(page):
         "href", "#/play?game=tic-tac-toe&moves=4,0"
     )
     page.keyboard.press("Enter")
-    counts = page.get_by_test_id("counts")
     expect(counts).to_have_text(f"1 of {len(whole.tree)} nodes shown")
     page.keyboard.press("Enter")
     expect(counts).to_have_text(f"{len(whole.tree)} of {len(whole.tree)} nodes shown")

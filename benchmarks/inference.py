@@ -21,7 +21,7 @@ from tesuji.networks.config import NetworkConfig
 from tesuji.networks.evaluators import available_engines, make_evaluator
 
 SIZES = ((4, 64), (3, 32), (6, 128))
-BATCHES = (64, 256)
+BATCHES = (1, 64, 256)  # 1: the search of one person
 SECONDS = 0.2  # a measurement
 
 

@@ -26,6 +26,21 @@ class Board(NamedTuple):
     slot_bits: int  # the table has 2^slot_bits words
 
 
+def make_board(rows: int, cols: int, slot_bits: int = 0) -> Board:
+    """The geometry of a board of that size, for a table of that size if there is one."""
+    bottom = sum(1 << (col * (rows + 1)) for col in range(cols))
+    middle_first = sorted(range(cols), key=lambda col: abs(2 * col + 1 - cols))
+    return Board(
+        rows=rows,
+        cols=cols,
+        cells=rows * cols,
+        all_cells=np.uint64(bottom * ((1 << rows) - 1)),
+        bottom=np.uint64(bottom),
+        order=np.array(middle_first, np.int64),
+        slot_bits=slot_bits,
+    )
+
+
 @kernel_function
 def playable_cells(board: Any, occupied: Any) -> Any:
     """The lowest empty cell of each column that is not full."""

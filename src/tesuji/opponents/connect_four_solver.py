@@ -14,7 +14,7 @@ from tesuji import compiling, inner_code
 from tesuji.games.connect_four import ConnectFour
 from tesuji.opponents import connect_four_bits
 from tesuji.opponents import connect_four_kernels as kernels
-from tesuji.opponents.connect_four_bits import Board
+from tesuji.opponents.connect_four_bits import make_board
 from tesuji.opponents.connect_four_kernels import CURSOR, FRAME, MOST_CELLS, NOTE_BITS, Work
 from tesuji.opponents.protocol import Stop, check_stop, hold
 
@@ -51,7 +51,7 @@ class ConnectFourSolver:
                 f"give {_BYTES_PER_WORD << NOTE_BITS} or more"
             )
         self.game = game
-        self._board = _make_board(game, slot_bits)
+        self._board = make_board(game.rows, game.cols, slot_bits)
         self._work = Work(
             np.zeros(MOST_CELLS + 1, FRAME),
             np.zeros(1 << slot_bits, np.uint64),
@@ -119,21 +119,6 @@ class ConnectFourSolver:
         with np.errstate(over="ignore"):  # without the compiler, products wrap with a warning
             while not kernel(_tag(), self._board, self._work, *arguments, _NODES_PER_CALL):
                 check_stop(stop)
-
-
-def _make_board(game: ConnectFour, slot_bits: int) -> Board:
-    height = game.rows + 1
-    bottom = sum(1 << (col * height) for col in range(game.cols))
-    middle_first = sorted(range(game.cols), key=lambda col: abs(2 * col + 1 - game.cols))
-    return Board(
-        rows=game.rows,
-        cols=game.cols,
-        cells=game.rows * game.cols,
-        all_cells=np.uint64(bottom * ((1 << game.rows) - 1)),
-        bottom=np.uint64(bottom),
-        order=np.array(middle_first, np.int64),
-        slot_bits=slot_bits,
-    )
 
 
 @functools.cache

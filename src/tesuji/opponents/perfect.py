@@ -1,7 +1,7 @@
 """Perfect play, and the true outcome of every move, in games that can be solved.
 
-Connect Four has a solver of its own; other games of two players without chance are searched to
-their end if they are small. Outcomes are +1, 0 and −1: the move wins, draws or loses for the mover.
+Connect Four has a solver of its own, and a book for its first plies; other games of two players
+without chance are searched to their end if they are small. Outcomes are +1, 0 and −1: the move wins, draws or loses for the mover.
 """
 
 import functools
@@ -93,12 +93,10 @@ def outcomes_by(
     """`move_outcomes` from a solver of one's own."""
     require_choices(states)
     if isinstance(solver, ConnectFourSolver):
-        return solver.outcomes(states, progress, stop)
+        judge = _judge_connect_four
     outcomes = np.full((len(states), solver.game.num_actions), ILLEGAL, np.int8)
     for row, state in enumerate(states):
-        values = solver.solve(state, stop).values
-        is_legal = ~np.isnan(values)
-        outcomes[row, is_legal] = np.sign(values[is_legal])
+        outcomes[row] = judge(solver, state, stop)
         if progress is not None:
             progress(row + 1, len(states))
     return outcomes

@@ -107,7 +107,8 @@ def test_positions_before_the_stop_were_reported(random_positions, game):
 
 
 def test_a_stop_from_another_thread_is_seen(short_steps):
-    # The empty board takes minutes, so this test ends soon only by the stop.
+    # The empty board takes minutes without a book, so this test ends soon only by the stop.
+    game = make_game("connect-four(rows=7,cols=6)")
     wanted = threading.Event()
     is_working = threading.Event()
 
@@ -122,7 +123,7 @@ def test_a_stop_from_another_thread_is_seen(short_steps):
     thread = threading.Thread(target=stop_it)
     thread.start()
     with pytest.raises(Stopped):
-        move_outcomes(CONNECT_FOUR, [CONNECT_FOUR.new_state()], stop=stop)
+        move_outcomes(game, [game.new_state()], stop=stop)
     thread.join()
 
 

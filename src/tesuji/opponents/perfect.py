@@ -1,7 +1,8 @@
 """Perfect play, and the true outcome of every move, in games that can be solved.
 
 Connect Four has a solver of its own, and a book for its first plies; other games of two players
-without chance are searched to their end if they are small. Outcomes are +1, 0 and −1: the move wins, draws or loses for the mover.
+without chance are searched to their end if they are small. Outcomes are +1, 0 and −1: the move
+wins, draws or loses for the mover.
 """
 
 import functools
@@ -17,8 +18,9 @@ from tesuji.games.connect_four import ConnectFour
 from tesuji.games.contract import Game
 from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.opponents.connect_four_kernels import ILLEGAL
+from tesuji.opponents.connect_four_openings import BOOK_GAME, BOOK_PLIES, load_opening_book
 from tesuji.opponents.connect_four_solver import ConnectFourSolver, Progress
-from tesuji.opponents.protocol import Stop, require_choices
+from tesuji.opponents.protocol import Stop, check_stop, require_choices
 from tesuji.search.config import has_chance
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
@@ -76,6 +78,7 @@ def move_outcomes(
         states: positions that are not over.
         progress: called with the positions done and those asked for.
         stop: asked many times a second, also while another thread is using the solver.
+            Positions in the opening book take no more than a moment.
 
     Raises:
         ValueError: for a game that cannot be solved, or a position that is over.
@@ -92,14 +95,32 @@ def outcomes_by(
 ) -> NDArray[np.int8]:
     """`move_outcomes` from a solver of one's own."""
     require_choices(states)
-    if isinstance(solver, ConnectFourSolver):
-        judge = _judge_connect_four
-    outcomes = np.full((len(states), solver.game.num_actions), ILLEGAL, np.int8)
+    outcomes = np.empty((len(states), solver.game.num_actions), np.int8)
     for row, state in enumerate(states):
-        outcomes[row] = judge(solver, state, stop)
+        outcomes[row] = _judge(solver, state, stop)
         if progress is not None:
             progress(row + 1, len(states))
     return outcomes
+
+
+def _judge(solver: Solver, state: Any, stop: Stop | None) -> NDArray[np.int8]:
+    """The outcomes of all moves of one position, [A]."""
+    if isinstance(solver, ConnectFourSolver):
+        check_stop(stop)
+        known = _look_up(solver.game, state)
+        return solver.outcomes([state], stop=stop)[0] if known is None else known
+    values = solver.solve(state, stop).values
+    return np.where(np.isnan(values), ILLEGAL, np.sign(np.nan_to_num(values))).astype(np.int8)
+
+
+def _look_up(game: ConnectFour, state: Any) -> NDArray[np.int8] | None:
+    """What the opening book says, if the position is in it."""
+    if game != BOOK_GAME or getattr(state, "dtype", None) != game.dtype:
+        return None
+    own, occupied = int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
+    if occupied.bit_count() >= BOOK_PLIES:
+        return None
+    return load_opening_book().move_outcomes(own, occupied)
 
 
 @functools.lru_cache(maxsize=_SOLVERS_KEPT)

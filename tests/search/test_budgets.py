@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tesuji import SearchConfig, Searcher, StopFlag, make_game, search
+from tesuji.search.runner import plan_rounds
 
 GAME = make_game("connect-four")
 START = GAME.new_state()
@@ -112,6 +113,21 @@ def test_progress_is_reported_up_to_the_end():
     search(GAME, [START, START], "rollout", config, progress=lambda *now: seen.append(now))
     assert seen == sorted(seen)
     assert seen[-1] == (40_000, 40_000)
+
+
+def test_progress_is_reported_early_however_slow_a_simulation_is():
+    seen = []
+    config = SearchConfig(simulations=2000, rollouts=100)
+    search(GAME, START, "rollout", config, progress=lambda done, _: seen.append(done))
+    assert seen[0] <= 2
+    assert len(seen) > 3
+
+
+def test_rounds_between_two_reports_become_fewer_as_well_as_more():
+    assert plan_rounds(1000, 30.0) == 1
+    assert plan_rounds(1000, 0.3) == 100
+    assert plan_rounds(1000, 0.015) == 2000
+    assert plan_rounds(1000, 0.0) == 16_000
 
 
 def test_memory_is_stated_beforehand_and_kept_to():

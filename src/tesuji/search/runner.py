@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 _PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
 _MOST_ROUNDS = 1 << 30
-_FIRST_SIMULATIONS = 8192  # all games together, before that time is known
+_MOST_GROWTH = 16  # of the rounds in one call, to that in the next
 
 
 class RuleFault(RuntimeError):
@@ -102,7 +102,7 @@ class Run:
 
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up."""
-        stop, rounds = self.scratch.work["stop"], max(1, _FIRST_SIMULATIONS // self.games)
+        stop, rounds = self.scratch.work["stop"], 1
         with Pool(min(threads, self.games)) as pool:
             # Evaluates the roots, whatever the budget; compiling is not on the clock.
             self._play_rounds(pool, states, 1)
@@ -110,8 +110,7 @@ class Run:
                 while not self._is_finished():
                     start = time.perf_counter()
                     self._play_rounds(pool, states, rounds)
-                    if time.perf_counter() - start < _PATIENCE:
-                        rounds = min(2 * rounds, _MOST_ROUNDS)
+                    rounds = plan_rounds(rounds, time.perf_counter() - start)
                     if progress is not None:
                         done = self.scratch.work["simulations"].sum()
                         progress(int(done), self._limit * self.games)
@@ -147,6 +146,12 @@ class Run:
             is_done |= roots["num_nodes"] >= self.config.nodes
         is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= MOST_VISITS
         return bool(is_done.all())
+
+
+def plan_rounds(rounds: int, seconds: float) -> int:
+    """How many rounds take about as long as our patience, when the last ones took `seconds`."""
+    growth = min(_PATIENCE / max(seconds, 1e-9), _MOST_GROWTH)
+    return min(max(1, int(rounds * growth)), _MOST_ROUNDS)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Solvers that are asked to stop: they do, also while they wait, and are right afterwards."""
+"""Solvers that are asked to stop: they do, and are right afterwards, for other threads too."""
 
 import itertools
 import threading
@@ -34,26 +34,41 @@ def go_on():
     return False
 
 
-QUESTIONS = {
-    "analyse": lambda player, state, stop: player.analyse(state, stop).values,
-    "solve": lambda player, state, stop: player.solve(state, stop).values,
-    "choose": lambda player, state, stop: player.choose([state] * 3, 5, stop),
-}
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(("name", "plies"), [("tic-tac-toe", 2), ("dots-and-boxes", 3)])
-def test_stopped_alpha_beta_then_gives_the_right_answer(
-    short_steps, random_positions, question, name, plies
-):
-    game, ask = make_game(name), QUESTIONS[question]
+def test_stopped_alpha_beta_then_solves_rightly(short_steps, random_positions, name, plies):
+    game = make_game(name)
     (state,) = random_positions(game, 1, plies, seed=4)
     player = AlphaBeta(game, depth=8)
     for questions in range(8):
         with pytest.raises(Stopped, match="ask again"):
-            ask(player, state, stop_after(questions))
-    expected = ask(AlphaBeta(game, depth=8), state, None)
-    assert np.array_equal(ask(player, state, go_on), expected, equal_nan=True)
+            player.solve(state, stop_after(questions))
+    expected = AlphaBeta(game, depth=8).solve(state).values
+    assert np.array_equal(player.solve(state, go_on).values, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize(("name", "plies"), [("tic-tac-toe", 2), ("dots-and-boxes", 3)])
+def test_stopped_alpha_beta_answers_with_the_last_whole_depth(
+    short_steps, random_positions, name, plies
+):
+    game = make_game(name)
+    (state,) = random_positions(game, 1, plies, seed=4)
+    player, depths = AlphaBeta(game, depth=5), set()
+    for questions in (0, 1, 8, 40, 10_000):
+        found = player.analyse(state, stop_after(questions))
+        alone = AlphaBeta(game, depth=found.depth).analyse(state)
+        assert np.array_equal(found.values, alone.values, equal_nan=True)
+        assert player.choose([state], 3, stop_after(questions))[0] in game.legal(state)
+        depths.add(found.depth)
+    assert min(depths) < max(depths) == 5
+
+
+def test_alpha_beta_tells_of_every_depth_but_the_last():
+    told = []
+    state = TIC_TAC_TOE.new_state()
+    found = AlphaBeta(TIC_TAC_TOE, depth=4).analyse(state, None, told.append)
+    assert [analysis.depth for analysis in told] == [1, 2, 3]
+    assert found.depth == 4
+    assert np.array_equal(told[1].values, AlphaBeta(TIC_TAC_TOE, depth=2).analyse(state).values)
 
 
 def test_stopped_alpha_beta_is_right_about_other_positions(short_steps, random_positions):
@@ -134,32 +149,32 @@ SOLVERS = {
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
-def test_who_waits_for_a_solver_can_give_up(short_steps, kind):
+def test_a_question_that_pauses_keeps_no_other_waiting(short_steps, kind):
     solver = SOLVERS[kind]()
-    state = solver.game.new_state()
-    has_lock, may_go_on, found = threading.Event(), threading.Event(), []
+    state, other = solver.game.new_state(), solver.game.new_state()
+    solver.game.apply(other, 1)
+    is_pausing, may_go_on, found = threading.Event(), threading.Event(), []
 
     def work():
         asked = itertools.count()
 
         def pause():
             if next(asked) == 3:  # in the middle of the work
-                has_lock.set()
-                may_go_on.wait()
+                is_pausing.set()
+                may_go_on.wait(60)
             return False
 
         found.append(outcomes_by(solver, [state], stop=pause))
 
     thread = threading.Thread(target=work)
     thread.start()
-    has_lock.wait()
-    with pytest.raises(Stopped):
-        outcomes_by(solver, [state], stop=stop_after(3))
+    is_pausing.wait()
+    meanwhile = outcomes_by(solver, [other], stop=go_on)
+    assert not found
     may_go_on.set()
     thread.join()
-    fresh = outcomes_by(SOLVERS[kind](), [state])
-    assert np.array_equal(found[0], fresh)
-    assert np.array_equal(outcomes_by(solver, [state], stop=go_on), fresh)
+    assert np.array_equal(meanwhile, outcomes_by(SOLVERS[kind](), [other]))
+    assert np.array_equal(found[0], outcomes_by(SOLVERS[kind](), [state]))
 
 
 def test_perfect_player_can_be_stopped_and_then_plays_the_same(short_steps):

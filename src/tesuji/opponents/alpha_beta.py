@@ -2,24 +2,24 @@
 
 import functools
 import hashlib
+import itertools
 import math
 import random
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_chance
 from tesuji.games.rules import register
 from tesuji.opponents import game_tree, transpositions
 from tesuji.opponents.game_tree import CURSOR, FRAME, TIE, TreeWork, search_tree
-from tesuji.opponents.protocol import Stop, check_stop, hold, require_choices
+from tesuji.opponents.protocol import Stop, Stopped, check_stop, require_choices
 from tesuji.opponents.transpositions import make_table, word_masks, word_view
-from tesuji.search.config import has_chance
 from tesuji.search.runner import RuleFault
 
 TABLE_BYTES = 1 << 24
@@ -38,6 +38,10 @@ class Analysis(NamedTuple):
     is_exact: bool  # nothing was cut off by the depth: the values are those of perfect play
 
 
+OnDepth = Callable[[Analysis], None]
+"""Called with what a depth found, before the next one is searched."""
+
+
 class AlphaBeta:
     """Searches to a depth, and takes 0 for the value of positions beyond it.
 
@@ -45,8 +49,9 @@ class AlphaBeta:
     the depth before tried first, then moves that refuted other positions. Chance's plays count as
     plies. With three or more players it fears that all others join against it ("paranoid").
 
-    Every question takes a `stop`, asked every few milliseconds; when it says yes, `Stopped` is
-    raised. What the table has learned by then stays.
+    Every question takes a `stop`, asked every few milliseconds. When it says yes, the last depth
+    that was finished counts, 1 at least. Threads may ask at the same time: each question has a
+    stack of its own, and they take turns at the table.
 
     Args:
         game: any game.
@@ -70,81 +75,76 @@ class AlphaBeta:
         self.game, self.depth, self.seconds = game, depth, seconds
         self.name = f"alphabeta:{depth}" + (f",seconds={seconds:g}" if seconds else "")
         self._tag = f"{register(game)}_{_kernel_digest()}"
-        self._work = _make_work(game, min(depth, game.max_turns), table_bytes)
-        self._searches = 0
-        self._lock = threading.Lock()
+        self._most_plies = min(depth, game.max_turns)
+        self._table = make_table(table_bytes)
+        self._lock = threading.Lock()  # of the table
+        self._salts = itertools.count(1)
 
     def choose(self, states: Sequence[Any], seed: int, stop: Stop | None = None) -> list[int]:
         """The best move for each position; of equals any, by the seed."""
         require_choices(states)
         generator = random.Random(seed)
-        chosen = []
-        for state in states:
-            values = self._analyse(state, False, stop).values
-            best = np.nanmax(values)
-            chosen.append(generator.choice(np.flatnonzero(values > best - TIE / 2).tolist()))
-        return chosen
+        return [
+            generator.choice(best_actions(self._deepen(state, False, stop).values))
+            for state in states
+        ]
 
-    def analyse(self, state: Any, stop: Stop | None = None) -> Analysis:
+    def analyse(
+        self, state: Any, stop: Stop | None = None, on_depth: OnDepth | None = None
+    ) -> Analysis:
         """The values of all legal moves, each searched with an open window.
 
         A known result n plies ahead counts DECAY^n of itself; what is not known counts 0.
+        `on_depth` is called with what each depth found.
         """
         require_choices([state])
-        return self._analyse(state, True, stop)
+        return self._deepen(state, True, stop, on_depth)
 
     def solve(self, state: Any, stop: Stop | None = None) -> Analysis:
         """The values of all legal moves, searched at once to the depth, quick and late wins alike.
 
         For games whose end lies within the depth; what one call has found serves the next.
+
+        Raises:
+            Stopped: when `stop` says yes; what the table has learned by then stays.
         """
         require_choices([state])
-        with hold(self._lock, stop):
-            self._set_up(state, needs_all=True)
-            self._work.cursor[0].salt, self._work.cursor[0].decay = 0, 1.0
-            analysis: Analysis = self._search(min(self.depth, self.game.max_turns), stop)
-            return analysis
+        check_stop(stop)
+        work = self._make_work(state, needs_all=True)
+        work.cursor[0].salt, work.cursor[0].decay = 0, 1.0
+        return self._search(work, self._most_plies, stop)
 
-    def _analyse(self, state: Any, needs_all: bool, stop: Stop | None) -> Analysis:
-        with hold(self._lock, stop):
-            self._set_up(state, needs_all)
-            last = min(self.depth, self.game.max_turns)
-            analysis: Analysis = self._search(1, stop)  # compiling is not on the clock
-            deadline = math.inf
-            if self.seconds:
-                deadline = time.perf_counter() + self.seconds
-            for depth in range(2, last + 1):
-                if analysis.is_exact:
-                    break
-                deeper = self._search(depth, stop, deadline)
-                if deeper is None:
-                    break
-                analysis = deeper
-            return analysis
+    def _deepen(
+        self, state: Any, needs_all: bool, stop: Stop | None, on_depth: OnDepth | None = None
+    ) -> Analysis:
+        """Depth after depth, until the last one, the truth, the end of the time, or `stop`."""
+        work = self._make_work(state, needs_all)
+        analysis = self._search(work, 1)  # always whole, and compiling is not on the clock
+        deadline = time.perf_counter() + self.seconds if self.seconds else math.inf
 
-    def _set_up(self, state: Any, needs_all: bool) -> None:
-        work, cursor = self._work, self._work.cursor[0]
-        if getattr(state, "dtype", None) != self.game.dtype:
-            raise ValueError(f"the state is not one of {self.game.name}")
-        work.states[0] = state
-        work.killers[:] = transpositions.NO_ACTION
-        work.history[:] = 0.0
-        self._searches += 1
-        # With three players, values for one of them say nothing about those for another.
-        cursor.viewer = 0 if self.game.num_players <= 2 else state.to_play
-        cursor.salt, cursor.decay, cursor.needs_all = self._searches, DECAY, needs_all
-        cursor.has_no_action = False
+        def is_over() -> bool:
+            return (stop is not None and stop()) or time.perf_counter() > deadline
 
-    def _search(self, depth: int, stop: Stop | None, deadline: float = math.inf) -> Any:
-        """One search to `depth`; None when the time was over before."""
-        work, cursor = self._work, self._work.cursor[0]
+        while analysis.depth < self._most_plies and not analysis.is_exact:
+            if on_depth is not None:
+                on_depth(analysis)
+            try:
+                analysis = self._search(work, analysis.depth + 1, is_over)
+            except Stopped:
+                break
+        return analysis
+
+    def _search(self, work: TreeWork, depth: int, stop: Stop | None = None) -> Analysis:
+        """One search to `depth`.
+
+        Raises:
+            Stopped: when `stop` says yes before its end.
+        """
+        cursor = work.cursor[0]
         cursor.ply, cursor.depth = -1, depth
         work.root_values[:] = np.nan
-        with np.errstate(over="ignore"):  # without the compiler, hashes wrap with a warning
-            while not search_tree(self._tag, work, _STEPS_PER_CALL):
-                check_stop(stop)
-                if time.perf_counter() > deadline:
-                    return None
+        while not self._go_on(work):
+            check_stop(stop)
         if cursor.has_no_action:
             raise RuleFault(
                 f"{self.game.name}: a position that is not over has no legal action; "
@@ -152,23 +152,43 @@ class AlphaBeta:
             )
         return Analysis(work.root_values.copy(), depth, bool(work.frames[0].is_complete))
 
+    def _go_on(self, work: TreeWork) -> bool:
+        """Some milliseconds of a search; whether it is done."""
+        # Without the compiler, hashes wrap with a warning.
+        with self._lock, np.errstate(over="ignore"):
+            return bool(search_tree(self._tag, work, _STEPS_PER_CALL))
 
-def _make_work(game: Game, depth: int, table_bytes: int) -> TreeWork:
-    states = np.zeros(depth + 1, game.dtype)
-    width = max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 0)
-    return TreeWork(
-        states=states,
-        words=word_view(states),
-        masks=word_masks(game),
-        frames=np.zeros(depth + 1, FRAME),
-        actions=np.zeros((depth + 1, width), np.int32),
-        weights=np.zeros((depth + 1, width), np.float64),
-        killers=np.zeros((depth + 1, 2), np.int32),
-        history=np.zeros((2, game.num_actions), np.float64),
-        table=make_table(table_bytes),
-        root_values=np.zeros(game.num_actions, np.float64),
-        cursor=np.zeros(1, CURSOR),
-    )
+    def _make_work(self, state: Any, needs_all: bool) -> TreeWork:
+        """What one question needs: a stack of its own, and the table that all share."""
+        game, places = self.game, self._most_plies + 1
+        if getattr(state, "dtype", None) != game.dtype:
+            raise ValueError(f"the state is not one of {game.name}")
+        states, cursor = np.zeros(places, game.dtype), np.zeros(1, CURSOR)
+        states[0] = state
+        # With three players, values for one of them say nothing about those for another.
+        cursor[0].viewer = 0 if game.num_players <= 2 else state.to_play
+        cursor[0].salt, cursor[0].decay = next(self._salts), DECAY
+        cursor[0].needs_all = needs_all
+        width = max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 0)
+        return TreeWork(
+            states=states,
+            words=word_view(states),
+            masks=word_masks(game),
+            frames=np.zeros(places, FRAME),
+            actions=np.zeros((places, width), np.int32),
+            weights=np.zeros((places, width), np.float64),
+            killers=np.full((places, 2), transpositions.NO_ACTION, np.int32),
+            history=np.zeros((2, game.num_actions), np.float64),
+            table=self._table,
+            root_values=np.zeros(game.num_actions, np.float64),
+            cursor=cursor,
+        )
+
+
+def best_actions(values: NDArray[np.float64]) -> list[int]:
+    """The moves that none is better than, but for rounding."""
+    actions: list[int] = np.flatnonzero(values > np.nanmax(values) - TIE / 2).tolist()
+    return actions
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from tesuji.opponents import connect_four_bits
 from tesuji.opponents import connect_four_kernels as kernels
 from tesuji.opponents.connect_four_bits import make_board
 from tesuji.opponents.connect_four_kernels import CURSOR, FRAME, MOST_CELLS, NOTE_BITS, Work
-from tesuji.opponents.protocol import Stop, check_stop, hold
+from tesuji.opponents.protocol import Stop, check_stop
 
 TABLE_BYTES = 1 << 26
 _NODES_PER_CALL = 250_000  # some 40 milliseconds, then Python sees Ctrl-C and asks `stop`
@@ -30,7 +30,9 @@ class ConnectFourSolver:
     """Scores and outcomes of positions, from a table that is kept from one call to the next.
 
     Every question takes a `stop`, asked many times a second; when it says yes, `Stopped` is raised.
-    What the table has learned by then stays, so asking again takes less time.
+    What the table has learned by then stays, so asking again takes less time. Threads may ask at
+    the same time: each question has a stack of its own, and they take turns at the table, some
+    milliseconds each; none has the table while it is in `stop`.
 
     Args:
         game: connect-four with four in a row; other boards than 6×7 too.
@@ -52,17 +54,9 @@ class ConnectFourSolver:
             )
         self.game = game
         self._board = make_board(game.rows, game.cols, slot_bits)
-        self._work = Work(
-            np.zeros(MOST_CELLS + 1, FRAME),
-            np.zeros(1 << slot_bits, np.uint64),
-            np.zeros(1, CURSOR),
-        )
-        self._lock = threading.Lock()
-
-    @property
-    def nodes(self) -> int:
-        """Positions looked at since the solver was made."""
-        return int(self._work.cursor[0].nodes)
+        self._table = np.zeros(1 << slot_bits, np.uint64)
+        self._lock = threading.Lock()  # of the table
+        self.nodes = 0  # looked at since the solver was made
 
     def solve(self, state: Any, stop: Stop | None = None) -> int:
         """The score for the mover, as Pascal Pons counts it.
@@ -75,11 +69,9 @@ class ConnectFourSolver:
         """
         own, occupied = self._stones(state)
         left = self._board.cells - occupied.bit_count()
-        with hold(self._lock, stop):
-            cursor = self._work.cursor[0]
-            cursor.ply, cursor.low, cursor.high = -1, -(left // 2), (left + 1) // 2
-            self._run(kernels.find_score, stop, np.uint64(own), np.uint64(occupied))
-            return int(cursor.low)
+        work = self._make_work(-(left // 2), (left + 1) // 2)
+        self._run(kernels.find_score, stop, work, np.uint64(own), np.uint64(occupied))
+        return int(work.cursor[0].low)
 
     def outcomes(
         self,
@@ -97,11 +89,8 @@ class ConnectFourSolver:
         boards = [self._stones(state) for state in states]
         outcomes = np.empty((len(boards), self._board.cols), np.int8)
         for row, (own, occupied) in enumerate(boards):
-            with hold(self._lock, stop):
-                cursor = self._work.cursor[0]
-                cursor.ply, cursor.column, cursor.low, cursor.high = -1, 0, -1, 1
-                arguments = np.uint64(own), np.uint64(occupied), outcomes[row]
-                self._run(kernels.find_outcomes, stop, *arguments)
+            arguments = np.uint64(own), np.uint64(occupied), outcomes[row]
+            self._run(kernels.find_outcomes, stop, self._make_work(-1, 1), *arguments)
             if progress is not None:
                 progress(row + 1, len(boards))
         return outcomes
@@ -114,11 +103,22 @@ class ConnectFourSolver:
             raise ValueError("the game is over, so there is nothing to solve")
         return int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
 
-    def _run(self, kernel: compiling.Kernel, stop: Stop | None, *arguments: Any) -> None:
+    def _make_work(self, low: int, high: int) -> Work:
+        """What one question needs: a stack of its own, and the table that all share."""
+        cursor = np.zeros(1, CURSOR)
+        cursor[0].ply, cursor[0].low, cursor[0].high = -1, low, high
+        return Work(np.zeros(MOST_CELLS + 1, FRAME), self._table, cursor)
+
+    def _run(self, kernel: compiling.Kernel, stop: Stop | None, work: Work, *question: Any) -> None:
         """Calls the kernel until it is done, or `stop` says yes."""
-        with np.errstate(over="ignore"):  # without the compiler, products wrap with a warning
-            while not kernel(_tag(), self._board, self._work, *arguments, _NODES_PER_CALL):
-                check_stop(stop)
+        is_done = False
+        while not is_done:
+            check_stop(stop)
+            before = int(work.cursor[0].nodes)
+            # Without the compiler, products wrap with a warning.
+            with self._lock, np.errstate(over="ignore"):
+                is_done = kernel(_tag(), self._board, work, *question, _NODES_PER_CALL)
+                self.nodes += int(work.cursor[0].nodes) - before
 
 
 @functools.cache

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji.games.connect_four import ConnectFour
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_chance
 from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.opponents.connect_four_kernels import ILLEGAL
 from tesuji.opponents.connect_four_openings import BOOK_GAME, BOOK_PLIES, load_opening_book
 from tesuji.opponents.connect_four_solver import ConnectFourSolver, Progress
 from tesuji.opponents.protocol import Stop, check_stop, require_choices
-from tesuji.search.config import has_chance
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
 _MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest
@@ -77,8 +76,7 @@ def move_outcomes(
         game: one with `has_perfect`.
         states: positions that are not over.
         progress: called with the positions done and those asked for.
-        stop: asked many times a second, also while another thread is using the solver.
-            Positions in the opening book take no more than a moment.
+        stop: asked many times a second. Positions in the opening book take no more than a moment.
 
     Raises:
         ValueError: for a game that cannot be solved, or a position that is over.

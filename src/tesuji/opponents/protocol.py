@@ -1,8 +1,6 @@
 """What every opponent can do, and how one that thinks for long is stopped."""
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -10,9 +8,7 @@ from numpy.typing import NDArray
 from tesuji.games.contract import CHANCE
 
 Stop = Callable[[], bool]
-"""Asked now and then, in the thread that works: whether to give up."""
-
-_SECONDS_BETWEEN_QUESTIONS = 0.05  # while another thread has the lock
+"""Asked now and then, in the thread that works: whether to give up. It may take its time."""
 
 
 class Stopped(Exception):
@@ -53,19 +49,3 @@ def check_stop(stop: Stop | None) -> None:
     """
     if stop is not None and stop():
         raise Stopped("stopped before the answer was found; ask again for it")
-
-
-@contextmanager
-def hold(lock: threading.Lock, stop: Stop | None) -> Iterator[None]:
-    """Has the lock for the block; who waits for it can be stopped too.
-
-    Raises:
-        Stopped: when `stop` says yes before the lock is free.
-    """
-    check_stop(stop)
-    while not lock.acquire(timeout=-1 if stop is None else _SECONDS_BETWEEN_QUESTIONS):
-        check_stop(stop)
-    try:
-        yield
-    finally:
-        lock.release()

@@ -5,11 +5,13 @@ Every stage has one such dataclass, in the module that uses it.
 
 import difflib
 import functools
-import math
+import sys
 import typing
 from typing import Any, Literal
 
 import numpy as np
+
+_LARGEST = sys.float_info.max
 
 
 @functools.cache
@@ -33,7 +35,7 @@ def check_types(config: Any) -> None:
         elif kind is float:
             if isinstance(value, bool) or not isinstance(value, int | float | np.floating):
                 raise ValueError(f"{option} is {value!r}; it must be a number")
-            if not math.isfinite(value):
+            if not -_LARGEST <= value <= _LARGEST:  # nor is an int as large a finite float
                 raise ValueError(f"{option} is {value!r}; it must be a finite number")
         elif type(value) is not kind and not (kind is int and isinstance(value, np.integer)):
             word = {int: "a whole number", bool: "true or false", str: "a text"}[kind]

@@ -69,6 +69,22 @@ def test_wrong_name_is_answered_with_one_sentence(name, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_games_parameters_are_refused_without_its_path(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_GAME)
+    with pytest.raises(UnknownGame, match="^mine has no parameter 'color'; its parameters: size=4"):
+        make_game(f"{path}:Mine(color=1)")
+
+
+def test_parameters_that_a_game_trips_over_are_refused(tmp_path):
+    path = tmp_path / "tripping.py"
+    path.write_text(
+        OWN_GAME.replace("size = 4", "num_actions = property(lambda self: 10 // (self.size - 4))")
+    )
+    with pytest.raises(UnknownGame, match="mine cannot have these parameters: ZeroDivisionError"):
+        make_game(f"{path}:Mine(size=4)")
+
+
 def test_class_that_is_no_game_is_named_with_those_that_are(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(OWN_GAME)
@@ -81,6 +97,7 @@ def test_class_that_is_no_game_is_named_with_those_that_are(tmp_path):
     [
         ("def broken(:\n", r"mine.py does not load: SyntaxError: .*line 1"),
         ("import no_such_module\n", "mine.py does not load: ModuleNotFoundError: No module named"),
+        ("raise SystemExit('done')\n", "mine.py does not load: SystemExit: done"),
         ("1 / 0\n", "mine.py does not load: ZeroDivisionError: division by zero"),
     ],
 )

@@ -12,6 +12,7 @@ from stranger_games import Strangers
 from tesuji.games import make_game
 from tesuji.games.check_playing import first_difference
 from tesuji.games.contract import CHANCE, Game, Grid, field
+from tesuji.games.dots_and_boxes import DotsAndBoxes
 from tesuji.games.setting_up import can_set_up, cell_texts, set_up
 from tesuji.games.tic_tac_toe import TicTacToe
 from tesuji.games.twenty_forty_eight import TwentyFortyEight
@@ -87,6 +88,16 @@ class Unseen(TicTacToe):
 
     def set_up(self, state, cells):
         state.board[0, 0] = 1
+
+
+class CountedBoxes(DotsAndBoxes):
+    """Writes down what is played."""
+
+    plays = []
+
+    def play(self, state, action):
+        self.plays.append(action)
+        super().play(state, action)
 
 
 def board(text):
@@ -252,6 +263,23 @@ def test_tiles_that_no_game_can_go_on_from_are_refused(name, cells, message):
     game = make_game(name)
     with pytest.raises(ValueError, match=message):
         set_up(game, tiles(cells), 0)
+
+
+def test_a_large_board_takes_only_as_many_pieces_as_can_be_tried():
+    game = make_game("dots-and-boxes(rows=25,cols=25)")
+    cells = [list(row) for row in game.view(game.new_state()).cells]
+    cells[0][1::2] = ["-"] * 25
+    assert set_up(game, cells, 0).turn == 25
+    for row in range(2, 13, 2):
+        cells[row][1::2] = ["-"] * 25
+    with pytest.raises(ValueError, match="153 moves can be set up at most, not 175: each is tried"):
+        set_up(game, cells, 0)
+
+
+def test_the_pieces_of_a_large_board_are_found_without_playing_it_to_its_end():
+    game = CountedBoxes(rows=25, cols=25)
+    assert sorted(cell_texts(game)) == [" ", "-", "o", "x", "|"]
+    assert 0 < len(game.plays) < game.num_actions
 
 
 def test_faults_of_a_games_own_set_up_are_told():

@@ -5,8 +5,8 @@ import math
 from typing import Any
 
 from tesuji import CHANCE, Game, SearchConfig
+from tesuji.games.contract import has_chance
 from tesuji.search import random
-from tesuji.search.config import has_chance
 
 from .backup import back_up, learn_amaf, prove
 from .evaluation import (

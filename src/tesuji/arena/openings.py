@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tesuji.games.contract import CHANCE, Game, State
+from tesuji.games.contract import CHANCE, Game, State, has_chance
 from tesuji.search.api import search
-from tesuji.search.config import SearchConfig, has_chance
+from tesuji.search.config import SearchConfig
 
 _PATIENCE = 3  # tries without a new opening, for each one found, before plies are added
 _SURPLUS = 2  # candidates for each opening that is wanted

@@ -324,6 +324,11 @@ class Game:
             raise TypeError(f"{type(self).__name__}: num_players must be 1 or more")
 
 
+def has_chance(game: Game) -> bool:
+    """Whether the game ever asks chance for a move."""
+    return type(game).chance_outcomes is not Game.chance_outcomes
+
+
 @functools.cache
 def _framework_files() -> tuple[Path, ...]:
     """The sources that end up in compiled code besides the game's own."""

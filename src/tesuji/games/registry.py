@@ -42,11 +42,15 @@ def make_game(name: str) -> Game:
     if match is None:
         raise UnknownGame(f"{name!r} is not a game's name; write e.g. connect-four(rows=7,cols=8)")
     cls = _game_class(match["title"])
-    parameters = _parse_parameters(cls, match["title"], match["parameters"] or "")
+    parameters = _parse_parameters(cls, match["parameters"] or "")
     try:
         return cls(**parameters)
     except (TypeError, ValueError) as error:
         raise UnknownGame(str(error)) from error
+    except (ArithmeticError, LookupError, MemoryError) as error:
+        raise UnknownGame(
+            f"{cls.title()} cannot have these parameters: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _game_class(title: str) -> type[Game]:
@@ -86,7 +90,7 @@ def _load_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script may end itself where it was to be imported
         del sys.modules[name]
         raise UnknownGame(f"{path.name} does not load: {type(error).__name__}: {error}") from error
     finally:
@@ -106,14 +110,14 @@ def _class_in(module: ModuleType, class_name: str, path: str) -> type[Game]:
     return games[class_name]
 
 
-def _parse_parameters(cls: type[Game], title: str, text: str) -> dict[str, Any]:
+def _parse_parameters(cls: type[Game], text: str) -> dict[str, Any]:
     known = {parameter.name: parameter for parameter in dataclasses.fields(cls)}
     parameters: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in known:
             names = ", ".join(f"{p.name}={p.default}" for p in known.values()) or "none"
-            raise UnknownGame(f"{title} has no parameter {key!r}; its parameters: {names}")
+            raise UnknownGame(f"{cls.title()} has no parameter {key!r}; its parameters: {names}")
         parameters[key] = _parse_value(value)
     return parameters
 
@@ -121,5 +125,5 @@ def _parse_parameters(cls: type[Game], title: str, text: str) -> dict[str, Any]:
 def _parse_value(text: str) -> Any:
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also for one nested deeply
         return text

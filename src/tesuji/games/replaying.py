@@ -34,7 +34,7 @@ class Replay:
         except ValueError as error:
             raise self.refusal(str(error)) from error
         self.moves.append(action)
-        self.names.append(_name_move(self.game, before, action))
+        self.names.append(_readable_name(self.game, before, action))
         self.movers.append(int(before.to_play))
 
     def play_named(self, name: str) -> None:
@@ -52,9 +52,14 @@ class Replay:
         return ValueError(f"move {len(self.moves) + 1}: {reason}")
 
 
-def _name_move(game: Game, state: State, action: int) -> str:
+def move_name(game: Game, player: int, action: int) -> str:
+    """What people call a player's move, or an outcome of chance."""
+    return game.outcome_name(action) if player == CHANCE else game.action_name(action)
+
+
+def _readable_name(game: Game, state: State, action: int) -> str:
     """What people call the move; its number, as #7, where that name does not lead back to it."""
-    name = (game.outcome_name if state.to_play == CHANCE else game.action_name)(action)
+    name = move_name(game, state.to_play, action)
     try:
         leads_back = _find_move(game, state, name) == action
     except ValueError:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tesuji import __version__
-from tesuji.games.contract import Game, State
+from tesuji.games.contract import Game, State, has_chance
 from tesuji.games.replaying import Replay
 from tesuji.games.sgf import Node, escape, main_line
 
@@ -211,9 +211,8 @@ def _read_result(content: Any, replay: Replay) -> int | None:
 
 
 def _check_fits_sgf(game: Game) -> None:
-    has_chance = type(game).chance_outcomes is not Game.chance_outcomes
-    if has_chance or game.num_players > len(_COLOURS):
-        why = "chance" if has_chance else f"{game.num_players} players"
+    if has_chance(game) or game.num_players > len(_COLOURS):
+        why = "chance" if has_chance(game) else f"{game.num_players} players"
         raise ValueError(
             f"SGF has no place for {game.name}, a game with {why}; save it as JSON instead"
         )

@@ -17,6 +17,8 @@ _TRIAL_GAMES = 3
 _TRIAL_PLIES = 1500  # of all games: the end may show what the beginning does not
 _TRIAL_VIEWS = 50
 _TRIAL_CELLS = 6
+_TRIAL_CELLS_PLAYED = 1_500_000  # of all plies together: the largest boards take two seconds
+_LAST_MOVE_CELLS = 800_000  # drawn to try all last moves: two seconds at most
 _TILES = [str(number) for number in (*range(10), *(2**exponent for exponent in range(4, 18)))]
 
 
@@ -131,12 +133,16 @@ def _find_end(game: Game, cells: Cells, to_play: int) -> State | None:
     full board is drawn only without one.
     """
     grid = _first_grid(game)
+    places = [
+        (row, col)
+        for row, col in np.ndindex(len(cells), len(cells[0]))
+        if grid.actions[row][col] >= 0 and cells[row][col] != grid.cells[row][col]
+    ]
+    _check_effort(game, cells, len(places))
     drawn = None
     for before_mover in range(1, game.num_players + 1):
         player = (to_play - before_mover) % game.num_players
-        for row, col in np.ndindex(len(cells), len(cells[0])):
-            if grid.actions[row][col] < 0 or cells[row][col] == grid.cells[row][col]:
-                continue
+        for row, col in places:
             emptied = [list(texts) for texts in cells]
             emptied[row][col] = grid.cells[row][col]
             end = _play_last_move(game, emptied, player, grid.actions[row][col])
@@ -146,6 +152,16 @@ def _find_end(game: Game, cells: Cells, to_play: int) -> State | None:
                 return end
             drawn = end if drawn is None else drawn
     return drawn
+
+
+def _check_effort(game: Game, cells: Cells, num_places: int) -> None:
+    """Refuses more last moves than can be tried while somebody waits."""
+    most = _LAST_MOVE_CELLS // (len(cells) * len(cells[0]) * game.num_players)
+    if num_places > most:
+        raise ValueError(
+            f"on a board as large as that of {game.name}, {most} moves can be set up at most, not "
+            f"{num_places}: each is tried as the last one, to see whether it ended the game"
+        )
 
 
 def _play_last_move(game: Game, cells: Cells, player: int, action: int) -> State | None:
@@ -177,7 +193,8 @@ def _accepted_texts(game: Game) -> tuple[str, ...]:
 
 def _trial_boards(game: Game) -> Iterator[Cells]:
     """Boards of a few random games that are not over, the last of each game among them."""
-    plies = _TRIAL_PLIES
+    first = _first_grid(game).cells
+    plies = min(_TRIAL_PLIES, _TRIAL_CELLS_PLAYED // (len(first) * len(first[0])))
     for seed in range(_TRIAL_GAMES):
         states, actions = play_trial(game, seed, plies)
         plies -= len(actions)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tesuji import settings
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_chance
 
 Selection = Literal["auto", "uct", "puct", "puct-log", "gumbel"]
 VisitTerm = Literal["one-plus-sum", "sum", "node", "max-one"]
@@ -142,15 +142,14 @@ def option_kinds() -> dict[str, Any]:
 
 _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
 _POSITIVE = ("c_puct_spread_prior", "max_bytes", "gumbel_c_scale")
-_AT_MOST = {
+_MOST_INT = 2**31 - 1  # compiled code counts visits in 32 bits
+_AT_MOST = {option: _MOST_INT for option, kind in option_kinds().items() if kind is int} | {
     "simulations": 2**31 - 2,
     "visits": 2**31 - 2,
-    "nodes": 2**31 - 1,
     "seconds": 10_000_000.0,  # four months
     "max_bytes": 2**48,
     "leaves": 2**20,
     "rollouts": 1_000_000,
-    "gumbel_actions": 2**31 - 1,
 }
 _AT_MOST_ONE = ("rollout_weight", "noise_weight", "prior_threshold", "lcb_visits")
 
@@ -262,11 +261,6 @@ def check_for_game(config: SearchConfig, game: Game) -> None:
         raise ValueError(
             f"proven_values works without chance, and {game.name} leaves moves to chance"
         )
-
-
-def has_chance(game: Game) -> bool:
-    """Whether the game ever asks chance for a move."""
-    return type(game).chance_outcomes is not Game.chance_outcomes
 
 
 def needs_extras(config: SearchConfig) -> bool:

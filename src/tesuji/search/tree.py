@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_chance
 from tesuji.records import record_dtype
-from tesuji.search.config import SearchConfig, has_chance, needs_extras, needs_node_extras
+from tesuji.search.config import SearchConfig, needs_extras, needs_node_extras
 
 ROOT = 0
 MOST_VISITS = 2**31 - 2  # visits are 32 bits; a search ends there

@@ -3,8 +3,8 @@
 import dataclasses
 from dataclasses import dataclass
 
-from tesuji.games.contract import Game
-from tesuji.search.config import SearchConfig, has_chance
+from tesuji.games.contract import Game, has_chance
+from tesuji.search.config import SearchConfig
 from tesuji.settings import check_types
 
 _MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/measurements.md

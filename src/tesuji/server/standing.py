@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from tesuji.games.contract import CHANCE, Game
+from tesuji.games.replaying import move_name
 from tesuji.search.formulas import INFINITE
 from tesuji.search.gumbel import completed_q, mixed_value
 from tesuji.search.options import AMAF_OFF, GUMBEL, UCT
@@ -86,7 +87,7 @@ def give_opinions(
     return [
         MoveOpinion(
             action=move.action,
-            name=name_move(game, move.action, standing.mover),
+            name=move_name(game, standing.mover, move.action),
             prior=move.prior,
             visits=move.visits,
             share=move.visits / total,
@@ -98,14 +99,9 @@ def give_opinions(
     ]
 
 
-def name_move(game: Game, action: int, player: int) -> str:
-    """What people call the move, or chance's outcome."""
-    return game.outcome_name(action) if player == CHANCE else game.action_name(action)
-
-
 def make_move(game: Game, action: int, player: int) -> Move:
     """The move with its name."""
-    return Move(action=action, name=name_move(game, action, player), player=player)
+    return Move(action=action, name=move_name(game, player, action), player=player)
 
 
 def _score(options: Any, standing: Standing) -> list[tuple[float | None, float | None]]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from tesuji.search.config import has_chance
+from tesuji.games.contract import has_chance
 from tesuji.training.findings import Finding, History
 
 ALL_DRAWS = 0.95

@@ -5,11 +5,11 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_chance
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
 from tesuji.networks.evaluators import available_engines, check_engine, choose_engine
-from tesuji.search.config import SearchConfig, check_for_game, has_chance
+from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from tesuji.settings import check_types, option_kinds, parse_option
 

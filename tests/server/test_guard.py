@@ -14,14 +14,11 @@ REMOTE = ServerOptions(host="0.0.0.0", token="secret", names=("box.example",))
 
 
 async def echo(scope, receive, send):
-    """An application that answers with the length of the body."""
+    """An application that answers with the length of the body, also where that is cut off."""
     length, more = 0, True
     while more:
         message = await receive()
-        if message["type"] == "http.disconnect":
-            length, more = -1, False
-        else:
-            length, more = length + len(message.get("body", b"")), message.get("more_body", False)
+        length, more = length + len(message.get("body", b"")), message.get("more_body", False)
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": str(length).encode()})
 
@@ -41,7 +38,7 @@ def test_a_request_from_this_machine_is_answered():
     assert ask(LOCAL).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["localhost:8420", "127.0.0.1", "[::1]:8420"])
+@pytest.mark.parametrize("host", ["localhost:8420", "LocalHost", "127.0.0.1", "[::1]:8420"])
 def test_local_names_are_fine(host):
     assert ask(LOCAL, headers={"host": host}).status_code == 200
 
@@ -56,7 +53,15 @@ def test_another_host_name_is_refused(host):
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "http://127.0.0.1:9999", "null", "http://localhost:8420"]
+    "origin",
+    [
+        "http://evil.example",
+        "http://127.0.0.1:9999",
+        "null",
+        "http://localhost:8420",
+        "http://[",
+        "",
+    ],
 )
 def test_pages_of_other_origins_are_refused(origin):
     answer = ask(LOCAL, headers={"origin": origin})
@@ -65,7 +70,17 @@ def test_pages_of_other_origins_are_refused(origin):
 
 
 def test_the_page_itself_may_ask():
-    assert ask(LOCAL, headers={"origin": "http://127.0.0.1:8420"}).status_code == 200
+    for site in ("same-origin", "none"):  # none: the address bar
+        headers = {"origin": "http://127.0.0.1:8420", "sec-fetch-site": site}
+        assert ask(LOCAL, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_other_sites_are_refused_also_where_browsers_send_no_origin(site):
+    answer = ask(LOCAL, headers={"sec-fetch-site": site})
+    assert answer.status_code == 403
+    assert "pages of other sites are not answered" in answer.json()["message"]
+    assert ask(LOCAL, "/", headers={"sec-fetch-site": site}).status_code == 200  # a link to it
 
 
 def test_without_the_token_nothing_is_answered():
@@ -100,14 +115,16 @@ def test_a_body_that_says_it_is_too_long_is_refused():
     assert "too long" in answer.json()["message"]
 
 
-def test_a_body_that_does_not_say_so_is_cut_off():
+def test_a_body_that_does_not_say_so_is_cut_off_and_refused():
     small = dataclasses.replace(LOCAL, limits=DEFAULT_LIMITS.model_copy(update={"body_bytes": 10}))
 
     async def pieces():
         for _ in range(4):
             yield b"x" * 5
 
-    assert ask(small, method="POST", content=pieces()).text == "-1"
+    answer = ask(small, method="POST", content=pieces())
+    assert answer.status_code == 413
+    assert "10 bytes at most" in answer.json()["message"]
 
 
 def test_answers_carry_a_content_security_policy():

@@ -1,11 +1,14 @@
 """`tesuji serve`, as a process: where it listens, whom it answers, how it ends."""
 
+import asyncio
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -13,20 +16,23 @@ from contextlib import contextmanager
 import pytest
 
 from tesuji.cli.main import main
+from tesuji.server.app import Server
+from tesuji.server.options import ServerOptions
+from tesuji.training.folder import RunFolder
 
 NIM = "examples/nim.py:Nim"
 
 
 @contextmanager
-def serving(*arguments, cwd=None):
-    """A server and the address that it printed; it must end by itself at Ctrl-C."""
+def serving(*arguments, cwd=None, end=signal.SIGINT, codes=(0, 130)):
+    """A server and the address that it printed; the signal must end it, with one of the codes."""
     command = [sys.executable, "-m", "tesuji.cli", "serve", "--port", "0", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd)
     try:
         line = process.stdout.readline()
         yield re.search(r"http://\S+", line)[0]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) in (0, 130)
+        process.send_signal(end)
+        assert process.wait(60) in codes
     finally:
         process.kill()
         process.stdout.close()
@@ -37,6 +43,13 @@ def ask(address, path, **headers):
     request = urllib.request.Request(address + path, headers=headers)
     with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
+
+
+def wait_until(is_so, what):
+    deadline = time.monotonic() + 60.0
+    while not is_so():
+        assert time.monotonic() < deadline, f"never came: {what}"
+        time.sleep(0.1)
 
 
 def test_it_serves_a_game_from_a_file_first(tmp_path):
@@ -62,6 +75,39 @@ def test_train_learns_in_the_background(tmp_path):
         assert [run["game"] for run in runs] == ["tic-tac-toe"]
         assert runs[0]["state"] in ("starting", "running") and runs[0]["minutes"] == 5.0
     assert (tmp_path / "runs" / "tic-tac-toe").is_dir()
+
+
+@pytest.mark.parametrize(
+    "end, code",
+    [(signal.SIGHUP, 0), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)],
+)
+def test_training_ends_with_the_server_however_that_ends(end, code, tmp_path):
+    folder = RunFolder(tmp_path / "runs" / "tic-tac-toe")
+    arguments = ["--train", "tic-tac-toe", "--minutes", "5"]
+    try:
+        with serving(*arguments, cwd=tmp_path, end=end, codes=(code,)) as address:
+            wait_until(lambda: ask(address, "/api/runs")[0]["state"] == "running", "training")
+        wait_until(lambda: not folder.is_locked(), "the end of training")
+    finally:
+        if holder := folder.holder():
+            os.kill(holder, signal.SIGKILL)
+
+
+def test_an_address_that_a_client_claims_to_have_is_not_believed(tmp_path):
+    clients = []
+
+    async def note_client(scope, receive, send):
+        clients.append(scope["client"][0])
+
+    server = Server(ServerOptions(home=tmp_path, can_train=False))
+    server.app = note_client
+    config = server.configure()
+    config.load()
+    scope = {"type": "http", "client": ("127.0.0.1", 5), "scheme": "http", "path": "/"}
+    headers = [(b"x-forwarded-for", b"203.0.113.7")]
+    asyncio.run(config.loaded_app({**scope, "headers": headers}, None, None))
+    server.services.close()
+    assert clients == ["127.0.0.1"]
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_closing_ends_processes_and_starts_none(home, tmp_path, monkeypatch):
     info = runs.start(request(game="mine"))
     assert (info.run, info.game) == ("mine", "mine")
     (process,) = (training.process for training in trainings_of(runs))
-    command = Path(f"/proc/{process.pid}/cmdline").read_bytes().decode().split("\0")
+    command = process.args
     assert command[command.index("train") + 1] == f"{tmp_path}/games.py:Mine"
     assert command[command.index("--run") + 1] == str(home / "mine")
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICENESS

@@ -1,7 +1,9 @@
 """The server, put together: routes, the socket, the page, and who may speak to them."""
 
 import asyncio
+import signal
 import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,15 +52,23 @@ class Server:
         """
         self.services.train(minutes)
 
-    def serve(self, listening: socket.socket) -> None:
-        """Serves until Ctrl-C."""
-        config = uvicorn.Config(
+    def configure(self) -> uvicorn.Config:
+        """How uvicorn serves the application."""
+        return uvicorn.Config(
             self.app,
             log_level="warning",
             ws_max_size=self.services.options.limits.body_bytes,
             timeout_graceful_shutdown=2,
+            proxy_headers=False,  # anybody can write them, and turns go round by address
         )
-        uvicorn.Server(config).run([listening])
+
+    def serve(self, listening: socket.socket) -> None:
+        """Serves until Ctrl-C, SIGTERM, or the end of its terminal."""
+        server = uvicorn.Server(self.configure())
+        is_main = threading.current_thread() is threading.main_thread()  # as signals need
+        if is_main and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # `nohup` ignores it
+            signal.signal(signal.SIGHUP, server.handle_exit)
+        server.run([listening])
 
 
 def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:

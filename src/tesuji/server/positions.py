@@ -1,19 +1,21 @@
 """Positions: from what a request carries to a state, and from a state to what the page shows."""
 
+import hashlib
 import random
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
 from typing import Any
 
-from tesuji.games.contract import CHANCE, PIECES, Game, Grid, IllegalMove
+from tesuji.games.contract import CHANCE, PIECES, Game, Grid, IllegalMove, has_chance
+from tesuji.games.replaying import move_name
 from tesuji.games.setting_up import can_set_up, cell_texts, set_up
 from tesuji.opponents.perfect import has_perfect
-from tesuji.search.config import has_chance
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.messages import games as messages
+from tesuji.server.refusals import telling_rule_faults
 
-_KEPT = 2000  # states, so that a long game is not replayed from its beginning at every move
+_KEPT_BYTES = 32 << 20  # of states, so that no long game is replayed from its start at every move
+_ENTRY_BYTES = 600  # that keeping a state takes besides its own
 _MOST_CELLS = 64 * 64
 
 
@@ -23,8 +25,7 @@ class Positions:
     def __init__(self, catalogue: Catalogue) -> None:
         """Over the games of a catalogue."""
         self.catalogue = catalogue
-        self._kept: OrderedDict[Any, Any] = OrderedDict()
-        self._lock = threading.Lock()
+        self._kept = KeptStates(_KEPT_BYTES)
         self._chance = random.Random()
 
     def game_and_state(self, position: messages.Position) -> tuple[Game, Any]:
@@ -34,11 +35,36 @@ class Positions:
             ValueError: says which move is wrong, and why.
         """
         game = self.catalogue.game(position.game)
-        return game, self._replay(game, position, len(position.moves))
+        with telling_rule_faults(game):
+            return game, self._replay(game, position, len(position.moves))
 
     def view(self, position: messages.Position) -> messages.View:
         """The position as the page shows it."""
         game, state = self.game_and_state(position)
+        with telling_rule_faults(game):
+            return self._view(game, state, position)
+
+    def play(self, request: messages.PlayRequest) -> messages.View:
+        """The position after a move, and after what chance made of it.
+
+        Raises:
+            ValueError: for a move that is not legal, or that nobody named.
+        """
+        position = request.position
+        game, state = self.game_and_state(position)
+        with telling_rule_faults(game):
+            actions = self._play(game, state, request)
+        moves = [*position.moves, *actions]
+        return self.view(messages.Position(game=position.game, setup=position.setup, moves=moves))
+
+    def setup_options(self, name: str) -> messages.SetupOptions:
+        """What can stand in the cells of a game's board."""
+        game, view = self.catalogue.game(name), self.view(messages.Position(game=name))
+        with telling_rule_faults(game):
+            pieces = cell_texts(game) if view.can_set_up else []
+        return messages.SetupOptions(view=view, pieces=pieces, can_set_up=view.can_set_up)
+
+    def _view(self, game: Game, state: Any, position: messages.Position) -> messages.View:
         moves = self._name_moves(game, position)
         before = self._replay(game, position, len(moves) - 1) if moves else None
         return messages.View(
@@ -59,14 +85,8 @@ class Positions:
             can_set_up=can_set_up(game),
         )
 
-    def play(self, request: messages.PlayRequest) -> messages.View:
-        """The position after a move, and after what chance made of it.
-
-        Raises:
-            ValueError: for a move that is not legal, or that nobody named.
-        """
-        position = request.position
-        game, state = self.game_and_state(position)
+    def _play(self, game: Game, state: Any, request: messages.PlayRequest) -> list[int]:
+        """Makes the move that was asked for, and chance's moves after it; returns them all."""
         actions = [self._action(game, state, request)] if _is_asked(request, state) else []
         for action in actions:
             game.apply(state, action)
@@ -74,18 +94,7 @@ class Positions:
             outcomes, weights = zip(*game.chances(state), strict=True)
             actions.append(self._chance.choices(outcomes, weights)[0])
             game.apply(state, actions[-1])
-        moves = [*position.moves, *actions]
-        return self.view(messages.Position(game=position.game, setup=position.setup, moves=moves))
-
-    def setup_options(self, name: str) -> messages.SetupOptions:
-        """What can stand in the cells of a game's board."""
-        game = self.catalogue.game(name)
-        able = can_set_up(game)
-        return messages.SetupOptions(
-            view=self.view(messages.Position(game=name)),
-            pieces=cell_texts(game) if able else [],
-            can_set_up=able,
-        )
+        return actions
 
     def _action(self, game: Game, state: Any, request: messages.PlayRequest) -> int:
         if request.action is not None:
@@ -98,23 +107,22 @@ class Positions:
 
     def _replay(self, game: Game, position: messages.Position, count: int) -> Any:
         """A copy of the state after the first `count` moves."""
-        key = (position.game, _setup_key(position.setup), tuple(position.moves[:count]))
-        with self._lock:
-            found = self._kept.get(key)
-            before = self._kept.get((*key[:2], key[2][:-1])) if found is None else None
-        if found is None:
-            if before is not None:
-                found = game.copy(before)
-                _apply(game, found, position.moves[count - 1], count)
-            else:
-                found = self._first_state(game, position)
-                for number, action in enumerate(position.moves[:count], 1):
-                    _apply(game, found, action, number)
-            with self._lock:
-                self._kept[key] = found
-                while len(self._kept) > _KEPT:
-                    self._kept.popitem(last=False)
-        return game.copy(found)
+        moves = position.moves[:count]
+        found = self._kept.get(_key(game, position, moves))
+        if found is not None:
+            return game.copy(found)
+        before = self._kept.get(_key(game, position, moves[:-1])) if moves else None
+        if before is not None:
+            state, number = game.copy(before), count - 1
+        elif moves:
+            state, number = self._replay(game, position, 0), 0
+        else:
+            state, number = self._first_state(game, position), 0
+        for action in moves[number:]:
+            number += 1
+            _apply(game, state, action, number)
+        self._kept.put(_key(game, position, moves), game.copy(state))
+        return state
 
     def _first_state(self, game: Game, position: messages.Position) -> Any:
         if position.setup is None:
@@ -127,12 +135,40 @@ class Positions:
         return set_up(game, position.setup.cells, position.setup.to_play)
 
     def _name_moves(self, game: Game, position: messages.Position) -> list[messages.Move]:
-        state, moves = self._first_state(game, position), []
+        state, moves = self._replay(game, position, 0), []
         for action in position.moves:  # they were legal when `game_and_state` played them
             moves.append(name_move(game, state, action))
             game.play(state, action)
             state.turn += 1
         return moves
+
+
+class KeptStates:
+    """States by key, within a number of bytes; those asked for longest ago go first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        """Nothing kept yet."""
+        self._states: OrderedDict[bytes, Any] = OrderedDict()
+        self._lock = threading.Lock()
+        self._most_bytes = most_bytes
+        self.nbytes = 0
+
+    def get(self, key: bytes) -> Any:
+        """The state itself, which nobody may change; None where it is not kept."""
+        with self._lock:
+            if key in self._states:
+                self._states.move_to_end(key)
+            return self._states.get(key)
+
+    def put(self, key: bytes, state: Any) -> None:
+        """Keeps a state, and forgets others for it."""
+        with self._lock:
+            if key not in self._states:
+                self.nbytes += state.nbytes + _ENTRY_BYTES
+            self._states[key] = state
+            while self.nbytes > self._most_bytes:
+                _, forgotten = self._states.popitem(last=False)
+                self.nbytes -= forgotten.nbytes + _ENTRY_BYTES
 
 
 def legal_moves(game: Game, state: Any) -> list[messages.Move]:
@@ -144,18 +180,8 @@ def legal_moves(game: Game, state: Any) -> list[messages.Move]:
 
 def name_move(game: Game, state: Any, action: int) -> messages.Move:
     """A move or an outcome of chance as people call it."""
-    is_outcome = state.to_play == CHANCE
-    name = game.outcome_name(action) if is_outcome else game.action_name(action)
-    return messages.Move(action=action, name=name, player=int(state.to_play))
-
-
-def name_variation(game: Game, state: Any, actions: Sequence[int]) -> list[messages.Move]:
-    """A line of moves from a position, with names."""
-    state, moves = game.copy(state), []
-    for action in actions:
-        moves.append(name_move(game, state, int(action)))
-        game.apply(state, int(action))
-    return moves
+    player = int(state.to_play)
+    return messages.Move(action=action, name=move_name(game, player, action), player=player)
 
 
 def make_board(game: Game, state: Any, before: Any) -> messages.Board | None:
@@ -204,8 +230,10 @@ def _is_asked(request: messages.PlayRequest, state: Any) -> bool:
     raise ValueError("no move was given; name one, or give its action")
 
 
-def _setup_key(setup: messages.Setup | None) -> Any:
-    return setup and (setup.to_play, tuple(tuple(row) for row in setup.cells))
+def _key(game: Game, position: messages.Position, moves: list[int]) -> bytes:
+    """Names a state in few bytes, however long its game."""
+    setup = position.setup and position.setup.model_dump_json()
+    return hashlib.sha256(repr((game.tag, setup, moves)).encode()).digest()
 
 
 def _apply(game: Game, state: Any, action: int, number: int) -> None:

@@ -1,7 +1,8 @@
 """Training in processes of their own: begun, asked to stop, and what became of them.
 
 A process is asked with SIGTERM, which `tesuji train` answers by saving and ending; asked again, it
-goes on doing so. Killing one loses no finished game either (docs/training.md).
+goes on doing so. Killing one loses no finished game either (docs/training.md). None outlives this
+process: each hangs on a pipe that ends with it (leashed.py).
 """
 
 import os
@@ -90,7 +91,15 @@ class Training:
 
     def is_alive(self) -> bool:
         """Whether it still runs."""
-        return self.process.poll() is None
+        if self.process.poll() is None:
+            return True
+        self.drop_leash()
+        return False
+
+    def drop_leash(self) -> None:
+        """Closes the pipe on which the process hangs, so that it ends if it has not yet."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
 
     def fault(self) -> str:
         """Why it ended other than by itself or by being stopped; nothing where it did not."""
@@ -143,7 +152,7 @@ class Trainings:
             ValueError: when that cannot be done.
         """
         log = path / "train.log"
-        command = [sys.executable, "-m", "tesuji.cli", "train", *arguments]
+        command = [sys.executable, "-m", "tesuji.server.leashed", "train", *arguments]
         with self._lock:
             if self._is_closed:
                 raise ValueError("the server is shutting down; nothing is started any more")
@@ -152,7 +161,7 @@ class Trainings:
                 with open(log, "ab") as file:
                     process = subprocess.Popen(
                         command,
-                        stdin=subprocess.DEVNULL,
+                        stdin=subprocess.PIPE,  # its leash; nothing is ever written
                         stdout=file,
                         stderr=subprocess.STDOUT,
                         cwd=path,  # elsewhere, a folder may be called like the game
@@ -210,17 +219,18 @@ class Trainings:
         """Asks all to stop, waits so long at most, and kills those that are left."""
         with self._lock:
             self._is_closed = True
-            processes = [training.process for training in self._by_path.values()]
-            for training in self._by_path.values():
+            trainings = list(self._by_path.values())
+            for training in trainings:
                 training.is_stopping = True
                 training.process.terminate()
         deadline = time.monotonic() + seconds
-        for process in processes:
+        for training in trainings:
             try:
-                process.wait(max(0.0, deadline - time.monotonic()))
+                training.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                training.process.kill()
+                training.process.wait()
+            training.drop_leash()
 
 
 def _environment() -> dict[str, str]:

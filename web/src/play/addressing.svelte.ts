@@ -4,7 +4,7 @@ import { untrack } from "svelte";
 
 import { current } from "../position.svelte";
 import { linkTo, route } from "../router.svelte";
-import { gameQuery, readGame } from "./address";
+import { gameQuery, readGame, type SharedGame } from "./address";
 import type { Game } from "./game.svelte";
 import { offer } from "./server.svelte";
 import { usualOpponent } from "./usual";
@@ -38,7 +38,7 @@ export function keepAddress(game: Game, onload: () => void): void {
       if (game.shared && window.location.hash === linkTo("/play", gameQuery(game.shared))) return;
       onload();
       if (!shared.opponent) game.opponent = usualOpponent(shared.game, game.opponent);
-      void game.load(shared);
+      void open(game, shared);
     } else if (game.shared) {
       route.go("/play", gameQuery(game.shared), true);
     } else if (offer.about) {
@@ -47,6 +47,11 @@ export function keepAddress(game: Game, onload: () => void): void {
       void game.load({ game: name, setup: null, moves: [], at: 0, seats: [], opponent: null, resigned: null });
     }
   }
+}
+
+/** Loads a game; where it is none, no other stays under its address. */
+async function open(game: Game, shared: SharedGame): Promise<void> {
+  if (!(await game.load(shared)) && game.error !== null) game.clear();
 }
 
 function isHere(): boolean {

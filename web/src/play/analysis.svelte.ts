@@ -23,6 +23,7 @@ export class Analyst {
 
   #results = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
   #outcomes = $state.raw<ReadonlyMap<string, Outcomes>>(new Map());
+  #lastTried = "";
   #solving: { key: string; controller: AbortController } | null = null;
   #question = new Question();
   #asked = $state.raw<{ key: string; signature: string } | null>(null); // also when it was answered
@@ -106,16 +107,21 @@ export class Analyst {
     return this.#outcomes.get(key);
   }
 
-  /** Solves a position for a few seconds, unless that was tried. */
+  /** Solves a position for a few seconds; what was not solved is tried at every visit, once. */
   async solve(position: Position): Promise<void> {
     const key = keyOf(position);
-    if (this.#outcomes.has(key) || this.#solving?.key === key) return;
+    const isTried = this.#lastTried === key || this.#solving?.key === key;
+    if (isTried || this.#outcomes.get(key)?.is_solved) {
+      if (this.#solving?.key !== key) this.#lastTried = key;
+      return;
+    }
     this.stopSolving();
     const controller = new AbortController();
     this.#solving = { key, controller };
     try {
       const found = await api.outcomes({ position, seconds: SOLVING_SECONDS }, controller.signal);
       this.#outcomes = keep(this.#outcomes, key, found);
+      this.#lastTried = key;
     } catch {
       // A busy server or a page left behind: the column stays empty, and the next look asks again.
     } finally {

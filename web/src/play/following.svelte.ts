@@ -33,6 +33,10 @@ export function keepThinking(
   });
 
   $effect(() => {
+    if (socket.state === "open") untrack(() => game.reconnected());
+  });
+
+  $effect(() => {
     const { position, view } = game;
     const known = limits();
     const canThink = view !== null && !view.is_over && view.to_play >= 0;

@@ -1,12 +1,15 @@
 /** A game on the board: its moves, who plays, and the opponent's thinking. Knows no component. */
 
-import { api, isAborted, sentenceOf } from "../api/client";
+import { api, ApiError, isAborted, sentenceOf } from "../api/client";
 import type { Analysis, Limits, Move, SearchAnswer, Setup, View } from "../api/schema";
 import type { SharedGame } from "./address";
+import { socket } from "../api/socket.svelte";
 import { Question, type Thinking } from "./asking.svelte";
 import { keyOf, placeAfter, placeBefore, positionOf } from "./line";
 import { DEFAULT_CHOICE, nameOf, shortNameOf, toPlayer, type PlayerChoice } from "./players";
+import { learnNames } from "./names";
 import { namesOf, resultOf, type Seat } from "./results";
+import { fitSeats, swapSeats } from "./seats";
 
 interface Change {
   view: View;
@@ -33,6 +36,8 @@ export class Game {
   thoughts = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
   /** Returns at the end of the line, where it was seen to be over. */
   ending = $state.raw<readonly number[] | null>(null);
+  /** The names of the game's moves that were seen so far, by action. */
+  moveNames = $state.raw<ReadonlyMap<number, string>>(new Map());
   /** Whether somebody said who plays, so that nothing changes it by itself. */
   hasChosen = false;
   /** Counts games begun: the address gets a new entry for each. */
@@ -60,6 +65,9 @@ export class Game {
 
   #question = new Question();
   #changes: AbortController | null = null;
+  #again: (() => Promise<boolean>) | null = null; // the change that failed
+  #isLost = false; // whether the connection is what failed
+  #prepared = new Set<string>(); // games in which a machine has answered
 
   /** What the opponent thinks so far; null while it does not. */
   get thinking(): Thinking | null {
@@ -69,6 +77,11 @@ export class Game {
   /** Whether a search can prove results: for one or two players, without chance. */
   get canProve(): boolean {
     return this.view !== null && this.view.num_players <= 2 && !this.view.has_chance;
+  }
+
+  /** Whether no machine has answered in this game yet: its rules are compiled once, at first. */
+  get isUnprepared(): boolean {
+    return this.view !== null && !this.#prepared.has(this.view.game);
   }
 
   get isResigned(): boolean {
@@ -169,15 +182,30 @@ export class Game {
 
   goOn(): void {
     this.isPaused = false;
-    this.error = null;
+    this.#forgetFailure();
+  }
+
+  /** Does again what failed: the move, the step, or the opponent's thinking. */
+  async retry(): Promise<void> {
+    if (this.#again) await this.#again();
+    else this.goOn();
+  }
+
+  /** The connection is back: a machine whose turn was lost with it goes on. */
+  reconnected(): void {
+    if (this.#isLost && this.isMachinesTurn) void this.retry();
+  }
+
+  /** Takes the board away where the address names no game; the error stays. */
+  clear(): void {
+    this.view = null;
+    this.line = [];
   }
 
   /** Everybody moves on one seat. */
   swapSides(): void {
     this.cancelThinking();
-    const [first, ...rest] = this.seats;
-    if (first === undefined) return;
-    this.seats = this.seats.length === 1 ? [other(first)] : [...rest, first];
+    this.seats = swapSeats(this.seats);
     this.isPaused = false;
   }
 
@@ -206,7 +234,7 @@ export class Game {
     const seed = Math.floor(Math.random() * 2 ** 32);
     this.#question.ask(position, toPlayer(this.opponent, limits, this.canProve), seed, {
       onanswer: (answer) => this.#take(answer),
-      onfailure: (sentence) => (this.error = sentence),
+      onfailure: (sentence) => this.#fail(sentence, socket.state !== "open"),
     });
   }
 
@@ -250,7 +278,20 @@ export class Game {
 
   #take({ action, analysis }: SearchAnswer): void {
     if (this.position) this.thoughts = new Map(this.thoughts).set(keyOf(this.position), analysis);
+    if (this.view) this.#prepared.add(this.view.game);
     void this.#move(action);
+  }
+
+  #fail(sentence: string, isLost: boolean, again: (() => Promise<boolean>) | null = null): void {
+    this.error = sentence;
+    this.#isLost = isLost;
+    this.#again = again;
+  }
+
+  #forgetFailure(): void {
+    this.error = null;
+    this.#isLost = false;
+    this.#again = null;
   }
 
   #takeOver(shared: SharedGame, numPlayers: number, isNew: boolean): void {
@@ -259,7 +300,8 @@ export class Game {
       this.opponent = shared.opponent;
       this.hasChosen = true;
     }
-    this.resigned = shared.resigned;
+    const isPlayer = shared.resigned !== null && shared.resigned < numPlayers;
+    this.resigned = isPlayer ? shared.resigned : null;
     this.isPaused = shared.moves.length > 0;
     this.thoughts = new Map();
     if (isNew) this.beginnings += 1;
@@ -282,7 +324,7 @@ export class Game {
     this.#changes?.abort();
     const changes = (this.#changes = new AbortController());
     this.isBusy = true;
-    this.error = null;
+    this.#forgetFailure();
     try {
       const change = await make(changes.signal);
       let { view, line } = change;
@@ -293,12 +335,14 @@ export class Game {
       if (changes.signal.aborted) return false;
       change.settle?.(); // with the position, so that nobody sees one without the other
       if (line !== this.line) this.ending = null;
+      this.moveNames = learnNames(view.game === this.view?.game ? this.moveNames : new Map(), view, line);
       this.view = view;
       this.line = line;
       if (view.moves.length === line.length && view.is_over) this.ending = view.returns;
       return true;
     } catch (error) {
-      if (!isAborted(error) && !changes.signal.aborted) this.error = sentenceOf(error);
+      if (isAborted(error) || changes.signal.aborted) return false;
+      this.#fail(sentenceOf(error), error instanceof ApiError && error.status === 0, () => this.#change(make));
       return false;
     } finally {
       if (this.#changes === changes) this.isBusy = false;
@@ -311,16 +355,6 @@ export class Game {
     this.resigned = null;
     this.ending = null;
   }
-}
-
-/** As many seats as players; where they do not fit, the first is a person's. */
-export function fitSeats(seats: readonly Seat[], numPlayers: number): Seat[] {
-  if (seats.length === numPlayers) return [...seats];
-  return Array.from({ length: numPlayers }, (_, player) => (player === 0 ? "human" : "machine"));
-}
-
-function other(seat: Seat): Seat {
-  return seat === "human" ? "machine" : "human";
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

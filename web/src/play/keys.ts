@@ -1,5 +1,7 @@
 /** What keys do on the page of a game. */
 
+import type { Board } from "../api/schema";
+
 export type Command =
   | "back"
   | "forward"
@@ -49,9 +51,9 @@ export const shortcuts: readonly Shortcut[] = [
   { keys: ["?"], shown: "?", command: "help", text: "This list" },
 ];
 
-/** The command of a key; null where it is none or belongs to something else. */
-export function commandOf(event: KeyboardEvent): Command | null {
-  if (isTaken(event)) return null;
+/** The command of a key; null where it is none, belongs to something else, or letters are off. */
+export function commandOf(event: KeyboardEvent, hasLetters: boolean): Command | null {
+  if (isTaken(event) || (event.key.length === 1 && !hasLetters)) return null;
   return shortcuts.find(({ keys }) => keys.includes(event.key))?.command ?? null;
 }
 
@@ -60,8 +62,15 @@ export function directionOf(event: KeyboardEvent): string | null {
   return isTaken(event) ? null : (DIRECTIONS[event.key] ?? null);
 }
 
+/** Whether a game's moves, beside those made on the board, are directions. */
+export function isOfDirections(names: ReadonlyMap<number, string>, board: Board | null): boolean {
+  const onBoard = new Set(board?.actions.flat());
+  const directions = new Set(Object.values(DIRECTIONS));
+  return [...names].some(([action, name]) => !onBoard.has(action) && directions.has(name));
+}
+
 /** Whether a key belongs to a field, a dialog, the board or the browser. */
-function isTaken(event: KeyboardEvent): boolean {
+export function isTaken(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return true;
   if (document.querySelector("dialog[open]")) return true;
   const target = event.target instanceof Element ? event.target : null;

@@ -1,6 +1,6 @@
-/** A game's name with its parameters: `connect-four(rows=7,cols=8)`. */
+/** A game's name with its parameters, `connect-four(rows=7,cols=8)`, and the names of its moves. */
 
-import type { GameInfo, Parameter } from "../api/schema";
+import type { GameInfo, Move, Parameter, View } from "../api/schema";
 
 export type ParameterValues = Record<string, string | number | boolean>;
 
@@ -33,6 +33,18 @@ export function parametersIn(name: string, info: GameInfo): ParameterValues {
       return [parameter.name, text === undefined ? parameter.default : read(parameter, text)];
     }),
   );
+}
+
+/** The names of moves known before, and those of a view and a line; the same map where none is new. */
+export function learnNames(
+  known: ReadonlyMap<number, string>,
+  view: View,
+  line: readonly Move[],
+): ReadonlyMap<number, string> {
+  const seen = [...view.legal, ...line].filter((move) => move.player >= 0);
+  const fresh = seen.filter((move) => !known.has(move.action));
+  if (fresh.length === 0) return known;
+  return new Map([...known, ...fresh.map((move): [number, string] => [move.action, move.name])]);
 }
 
 function write(parameter: Parameter, value: string | number | boolean): string {

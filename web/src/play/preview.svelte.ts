@@ -2,6 +2,7 @@
 
 import { api, isAborted } from "../api/client";
 import type { Board, Move, Position, View } from "../api/schema";
+import { landingsOf } from "../board/geometry";
 import { isBlank } from "../board/pieces";
 import type { Ghost } from "../board/types";
 import { keyOf } from "./line";
@@ -20,17 +21,17 @@ export class Preview {
   #views = new Map<string, View>();
   #asked: AbortController | null = null;
 
-  /** Shows the position after some moves from `base`. */
+  /** Shows the position after some moves from `base`: two positions are asked for, those at the ends. */
   async show(base: Position, moves: readonly Move[]): Promise<void> {
     this.#asked?.abort();
     const asked = (this.#asked = new AbortController());
-    const played = base.moves ?? [];
-    const prefixes = moves.map((_, count) => moves.slice(0, count + 1).map((move) => move.action));
+    const after = [...(base.moves ?? []), ...moves.map((move) => move.action)];
     try {
-      const views = await Promise.all(
-        [[], ...prefixes].map((more) => this.#view({ ...base, moves: [...played, ...more] }, asked.signal)),
-      );
-      if (!asked.signal.aborted) this.shown = makeShown(views, moves);
+      const [first, last] = await Promise.all([
+        this.#view(base, asked.signal),
+        this.#view({ ...base, moves: after }, asked.signal),
+      ]);
+      if (!asked.signal.aborted) this.shown = makeShown(first, last, moves);
     } catch (error) {
       if (!isAborted(error) && !asked.signal.aborted) this.shown = null;
     }
@@ -52,28 +53,29 @@ export class Preview {
   }
 }
 
-/** Numbered ghosts on the first board where every move adds a piece; else the last board itself. */
-export function makeShown(views: readonly View[], moves: readonly Move[]): Shown | null {
-  const first = views[0]?.board;
-  const last = views.at(-1);
-  if (!first || !last?.board) return null;
+/** Numbered ghosts on the first board where all that the moves do is to add pieces; else the last board. */
+export function makeShown(first: View, last: View, moves: readonly Move[]): Shown | null {
+  if (!first.board || !last.board) return null;
   const text = `After ${moves.map((move) => move.name).join(", ")}`;
-  const ghosts = moves.map((move, index) =>
-    ghostOf(views[index]?.board ?? null, views[index + 1]?.board ?? null, move.action, index + 1),
-  );
-  const isPlain = ghosts.every((ghost) => ghost && isBlank(first.cells[ghost.row]?.[ghost.col] ?? "?"));
-  if (!isPlain) return { board: last.board, ghosts: [], view: last, text };
-  return { board: first, ghosts: ghosts.filter((ghost) => ghost !== null), view: last, text };
+  const ghosts = ghostsOf(first.board, last.board, moves);
+  if (!ghosts) return { board: last.board, ghosts: [], view: last, text };
+  return { board: first.board, ghosts, view: last, text };
 }
 
-function ghostOf(before: Board | null, after: Board | null, action: number, number: number): Ghost | null {
-  if (!before || !after) return null;
-  const added = after.cells.flatMap((texts, row) =>
-    texts.flatMap((text, col) =>
-      text !== before.cells[row]?.[col] && !isBlank(text) ? [{ row, col, text, number }] : [],
-    ),
-  );
-  return added.find(({ row, col }) => before.actions[row]?.[col] === action) ?? added[0] ?? null;
+/** One piece for each move, where it would land; null where the last board says otherwise. */
+function ghostsOf(first: Board, last: Board, moves: readonly Move[]): Ghost[] | null {
+  const cells = first.cells.map((row) => [...row]);
+  const ghosts: Ghost[] = [];
+  for (const [index, move] of moves.entries()) {
+    const place = landingsOf({ ...first, cells }).get(move.action);
+    const row = place && cells[place.row];
+    const text = place && last.cells[place.row]?.[place.col];
+    if (!row || text === undefined || !isBlank(row[place.col] ?? "?")) return null;
+    row[place.col] = text;
+    ghosts.push({ row: place.row, col: place.col, text, number: index + 1 });
+  }
+  const isAll = cells.every((row, y) => row.every((text, x) => text === last.cells[y]?.[x]));
+  return isAll ? ghosts : null;
 }
 
 export const preview = new Preview();

@@ -10,7 +10,7 @@ class Offer {
   games = $state.raw<readonly GameInfo[]>([]);
   runs = $state.raw<readonly RunInfo[]>([]);
   error = $state<string | null>(null);
-  #generations = new Map<string, Map<number, number>>(); // run → step → generation
+  #generations = $state.raw<ReadonlyMap<string, ReadonlyMap<number, number>>>(new Map()); // run → step → generation
 
   async load(): Promise<void> {
     this.error = null;
@@ -29,11 +29,11 @@ class Offer {
     const id = socket.request({ type: "watch" }, (message) => {
       if (message.type !== "run") return;
       const { info, generations } = message;
-      const known = this.#generations.get(info.run) ?? new Map<number, number>();
+      const known = new Map(this.#generations.get(info.run));
       for (const one of [...generations, ...(info.latest ? [info.latest] : [])]) {
         known.set(one.step, one.generation);
       }
-      this.#generations.set(info.run, known);
+      this.#generations = new Map(this.#generations).set(info.run, known);
       const isNew = !this.runs.some((run) => run.run === info.run);
       this.runs = isNew ? [...this.runs, info] : this.runs.map((run) => (run.run === info.run ? info : run));
     });

@@ -1,0 +1,62 @@
+/** The letters and numbers along the edges of a board, where the names of its moves have such. */
+
+import type { Board } from "../api/schema";
+import type { Geometry } from "./geometry";
+
+export interface Coordinates {
+  columns: string[];
+  rows: string[] | null; // null: a move names its column alone
+}
+
+interface Named {
+  row: number;
+  col: number;
+  name: string;
+}
+
+/**
+ * The coordinates that moves are named by: "b3" for a cell, or "4" for a column.
+ *
+ * Names that are not known yet are taken to go on as the others do, so that every name that is
+ * known must fit; null where one does not, or where too little is known to tell.
+ */
+export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>): Coordinates | null {
+  const rows = board.cells.length;
+  const columns = board.cells[0]?.length ?? 0;
+  const cells = board.actions.flatMap((actions, row) =>
+    actions.flatMap((action, col): Named[] => {
+      const name = names.get(action);
+      return name === undefined ? [] : [{ row, col, name }];
+    }),
+  );
+  if (new Set(cells.map(({ name }) => name)).size < 2) return null;
+  const fits = (nameAt: (row: number, col: number) => string): boolean =>
+    cells.every(({ row, col, name }) => name === nameAt(row, col));
+  if (fits((_, col) => numberOf(col))) return { columns: list(columns, numberOf), rows: null };
+  if (columns > 26) return null;
+  const downwards = numberOf;
+  const upwards = (row: number) => numberOf(rows - 1 - row);
+  for (const numberAt of [downwards, upwards]) {
+    if (fits((row, col) => letterOf(col) + numberAt(row))) {
+      return { columns: list(columns, letterOf), rows: list(rows, numberAt) };
+    }
+  }
+  return null;
+}
+
+/** The size of the letters in cells: about as large on the screen whatever the board's size. */
+export function sizeOfCoordinates(geometry: Geometry): number {
+  return 0.02 + 0.028 * Math.max(geometry.width, geometry.height);
+}
+
+function list(count: number, labelOf: (index: number) => string): string[] {
+  return Array.from({ length: count }, (_, index) => labelOf(index));
+}
+
+function letterOf(index: number): string {
+  return String.fromCharCode("a".charCodeAt(0) + index);
+}
+
+function numberOf(index: number): string {
+  return String(index + 1);
+}

@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -93,7 +94,7 @@ class Unseen(TicTacToe):
 class CountedBoxes(DotsAndBoxes):
     """Writes down what is played."""
 
-    plays = []
+    plays: ClassVar[list[int]] = []
 
     def play(self, state, action):
         self.plays.append(action)

@@ -1,12 +1,17 @@
 """Positions over the wire: replayed, shown, played on, set up, saved."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
 import pytest
 
 from tesuji.games.contract import CHANCE
 from tesuji.games.registry import bundled_games
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.messages.games import PlayRequest, Position, Setup
-from tesuji.server.positions import Positions
+from tesuji.server.positions import KeptStates, Positions
+from tesuji.server.refusals import is_refusal
 
 OWN = """
 import numpy as np
@@ -32,6 +37,35 @@ class Coins(Game):
         self.end_turn(state)
     def observe(self, state, planes):
         planes[0] = state.left
+"""
+
+
+FAULTY = """
+class Faulty(Coins):
+    fault: int = 0
+    def action_name(self, action):
+        return ["one"][action] if self.fault == 0 else str(action)
+    def play(self, state, action):
+        if self.fault == 1:
+            state.left = 1000
+        if self.fault == 3:
+            [].index(7)
+        super().play(state, action)
+    def view(self, state):
+        if self.fault == 2:
+            open(__file__ + "/nowhere")
+    def text(self, state):
+        return len(5) if self.fault == 4 else ""
+"""
+
+COUNTED = """
+from tesuji.games.tic_tac_toe import TicTacToe
+
+class Counted(TicTacToe):
+    made = []
+    def set_up(self, state, cells):
+        self.made.append(cells)
+        state.board[:] = [[".xo".index(text) for text in row] for row in cells]
 """
 
 
@@ -146,6 +180,97 @@ def test_two_games_of_one_name_get_two_names(own, tmp_path):
     catalogue = Catalogue([own, f"{other}:Coins"])
     assert [info.name for info in catalogue.infos()[:2]] == ["coins", "coins-2"]
     assert catalogue.spec("coins-2(coins=4)") == f"{other}:Coins(coins=4)"
+
+
+def test_a_game_has_one_object_however_its_name_is_written():
+    catalogue = Catalogue()
+    game = catalogue.game("connect-four")
+    for name in ("connect-four()", " connect-four( )", "connect-four(rows=6, cols=7)"):
+        assert catalogue.game(name) is game
+
+
+def test_however_many_parameters_were_tried_every_game_can_be_had():
+    catalogue = Catalogue()
+    first = catalogue.game("dots-and-boxes(rows=1,cols=1)")
+    for rows in range(1, 12):
+        for cols in range(2, 25):
+            assert catalogue.game(f"dots-and-boxes(rows={rows},cols={cols})").rows == rows
+    for name in bundled_games():
+        assert catalogue.game(name).name == name
+    assert catalogue.game("dots-and-boxes(rows=1,cols=1)") is not first  # it was forgotten
+
+
+def test_games_may_be_added_by_many_at_once(tmp_path):
+    path, numbers = tmp_path / "many.py", range(300)
+    classes = [f"class Coins{number}(Coins):\n    pass\n" for number in numbers]
+    path.write_text(OWN + "\n".join(classes))
+    catalogue, specs = Catalogue(), [f"{path}:Coins{number}" for number in numbers]
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as others:
+            asked = [others.submit(lambda: [catalogue.add(spec) for spec in specs]) for _ in "1234"]
+            while not all(names.done() for names in asked):
+                catalogue.infos()
+    finally:
+        sys.setswitchinterval(switching)
+    names = [f"coins{number}" for number in numbers]
+    assert [names.result() for names in asked] == 4 * [names]
+    assert [info.name for info in catalogue.infos() if info.is_own] == names
+
+
+def test_parameters_of_a_game_from_a_file_are_refused_without_its_path(own):
+    with pytest.raises(ValueError, match="coins has no parameter 'x'") as refused:
+        Catalogue([own]).game("coins(x=1)")
+    assert "/" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "sentence"),
+    [
+        ("faulty(fault=0)", [], "the rules of faulty raise IndexError: list index out of range"),
+        ("faulty(fault=1)", [0], r"the rules of faulty\(fault=1\) raise OverflowError: .*out of"),
+        (
+            "faulty(fault=2)",
+            [],
+            r"the rules of faulty\(fault=2\) raise NotADirectoryError; `",
+        ),
+        ("faulty(fault=3)", [0], r"the rules of faulty\(fault=3\) raise ValueError: .*not in"),
+        ("faulty(fault=4)", [], r"the rules of faulty\(fault=4\) raise TypeError"),
+    ],
+)
+def test_what_a_games_rules_raise_by_mistake_is_told_with_its_name(tmp_path, name, moves, sentence):
+    path = tmp_path / "faulty.py"
+    path.write_text(OWN + FAULTY)
+    positions = Positions(Catalogue([f"{path}:Faulty"]))
+    with pytest.raises(ValueError, match=sentence) as refused:
+        positions.view(Position(game=name, moves=moves))
+    assert is_refusal(refused.value) and str(tmp_path) not in str(refused.value)
+
+
+def test_a_position_made_by_hand_is_made_once(tmp_path):
+    path = tmp_path / "counted.py"
+    path.write_text(COUNTED)
+    positions = Positions(Catalogue([f"{path}:Counted"]))
+    setup = Setup(cells=[["x", ".", "."], ["o", ".", "."], [".", ".", "."]], to_play=0)
+    game = positions.catalogue.game("counted")
+    positions.view(Position(game="counted", setup=setup))
+    made = len(game.made)
+    for moves in ([4], [4, 8], [4, 8, 2]):
+        positions.view(Position(game="counted", setup=setup, moves=moves))
+    assert made > 0 and len(game.made) == made
+
+
+def test_states_are_kept_within_their_bytes_and_the_oldest_go_first():
+    kept, states = KeptStates(10_000), [np.zeros(1, "V1000") for _ in range(9)]
+    for number, state in enumerate(states):
+        kept.put(b"%d" % number, state)
+        assert kept.get(b"0") is states[0]  # asked for, so it stays
+    assert kept.nbytes <= 10_000
+    assert kept.get(b"1") is None and kept.get(b"8") is states[8]
+    kept.put(b"8", states[8])
+    kept.put(b"whole", np.zeros(1, "V20000"))
+    assert kept.nbytes == 0 and kept.get(b"8") is None  # too large for all of them
 
 
 def test_adding_a_game_again_gives_its_name(own):

@@ -252,7 +252,7 @@ def test_the_page_is_served_and_nothing_outside_it(services, tmp_path):
 def test_an_unknown_address_is_answered_in_a_sentence(client):
     answer = client.get("/api/nothing")
     assert answer.status_code == 404
-    assert answer.json() == {"message": "there is nothing at /api/nothing"}
+    assert answer.json() == {"message": "there is nothing to get at /api/nothing"}
 
 
 def test_the_description_of_the_api_is_read_without_internet(services, tmp_path):

@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,8 @@ _BUNDLED = {
     "trio": "trio:Trio",
     "2048": "twenty_forty_eight:TwentyFortyEight",
 }
+
+_loading = threading.RLock()  # a module is in sys.modules before all of it has run
 
 
 class UnknownGame(ValueError):
@@ -79,7 +82,11 @@ def _load_file(path: Path) -> ModuleType:
         raise UnknownGame(
             f"there is no file {str(path)!r}; name a game as path/to/file.py:ClassName"
         )
-    path = path.resolve()
+    with _loading:
+        return _load_once(path.resolve())
+
+
+def _load_once(path: Path) -> ModuleType:
     name = f"tesuji_game_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]

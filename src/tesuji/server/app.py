@@ -16,9 +16,12 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from tesuji import __version__
+from tesuji.binding import RuleError
+from tesuji.search.runner import RuleFault
 from tesuji.server import pages
 from tesuji.server.guard import Guard
 from tesuji.server.options import ServerOptions
+from tesuji.server.refusals import FAULT, describe_invalid, is_refusal
 from tesuji.server.routes_games import make_game_routes
 from tesuji.server.routes_runs import make_run_routes
 from tesuji.server.routes_searching import make_search_routes
@@ -111,7 +114,11 @@ def _answer_errors(app: FastAPI) -> None:
         return JSONResponse({"message": sentence}, status)
 
     @app.exception_handler(ValueError)
-    async def refuse(_: Request, error: ValueError) -> JSONResponse:
+    @app.exception_handler(RuleError)
+    @app.exception_handler(RuleFault)
+    async def refuse(_: Request, error: Exception) -> JSONResponse:
+        if not is_refusal(error):
+            raise error
         return problem(422, str(error))
 
     @app.exception_handler(Busy)
@@ -120,18 +127,21 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def refuse_form(_: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        return problem(422, f"{place or 'the request'}: {first['msg']}")
+        return problem(422, describe_invalid(error.errors()[0]))
 
     @app.exception_handler(HTTPException)
     async def refuse_address(request: Request, error: HTTPException) -> JSONResponse:
-        sentence = f"there is nothing at {request.url.path}" if error.status_code == 404 else ""
-        return problem(error.status_code, sentence or str(error.detail))
+        path, allowed = request.url.path, (error.headers or {}).get("Allow", "nothing")
+        sentences = {
+            400: "the request is not JSON: its bytes are no UTF-8",
+            404: f"there is nothing to {request.method.lower()} at {path}",
+            405: f"{request.method} is not answered at {path}; allowed: {allowed}",
+        }
+        return problem(error.status_code, sentences.get(error.status_code, str(error.detail)))
 
     @app.exception_handler(Exception)
-    async def confess(_: Request, error: Exception) -> JSONResponse:
-        return problem(500, f"the server failed: {type(error).__name__}: {error}")
+    async def confess(_: Request, __: Exception) -> JSONResponse:
+        return problem(500, FAULT)  # it is raised on after this answer, and uvicorn logs it
 
 
 def _describe_messages(app: FastAPI) -> None:

@@ -7,22 +7,24 @@ a title that is not there.
 import dataclasses
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
 
 from tesuji.games.contract import Game
 from tesuji.games.registry import bundled_games, make_game
 from tesuji.server.messages.games import GameInfo, Parameter
+from tesuji.server.refusals import telling_rule_faults
 
 _MOST_ACTIONS = 10_000
 _MOST_STATE_BYTES = 1 << 16
 _MOST_TURNS = 1_000_000
-_MOST_GAMES = 200  # each set of parameters has rules of its own in memory
+_MOST_GAMES = 200  # kept; the one asked for longest ago goes first
 _KINDS: dict[type, Any] = {int: "int", float: "float", bool: "bool", str: "str"}
 
 
 class Catalogue:
-    """Games by title.
+    """Games by title; safe for many threads.
 
     Args:
         own: games of the user's own, as `path/to/file.py:ClassName`, with or without parameters.
@@ -34,7 +36,7 @@ class Catalogue:
     def __init__(self, own: Iterable[str] = ()) -> None:  # noqa: D107
         self._specs = {title: title for title in bundled_games()}
         self._own: dict[str, Game] = {}
-        self._made: dict[str, Game] = {}
+        self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
         self._lock = threading.Lock()
         for spec in own:
             self.add(spec)
@@ -43,41 +45,46 @@ class Catalogue:
         """Takes in a game from the command line or from a run; returns its name here."""
         game = make_game(spec)
         title, parameters = _split(spec)
-        if title in self._specs:
-            return _named(title, game)
-        for name, known in self._specs.items():
-            if known == title:
-                return _named(name, game)
-        name = _free_name(type(game).title(), self._specs)
-        self._specs[name] = title
-        self._own[name] = game if not parameters else make_game(title)
-        return _named(name, game)
+        plain = make_game(title) if parameters else game
+        with self._lock:
+            if title in self._specs:
+                return _named(title, game)
+            for name, known in self._specs.items():
+                if known == title:
+                    return _named(name, game)
+            name = _free_name(type(game).title(), self._specs)
+            self._specs[name] = title
+            self._own[name] = plain
+            return _named(name, game)
 
     def game(self, name: str) -> Game:
-        """The game of that name.
+        """The game of that name; the same object for every way to write it, while it is kept.
 
         Raises:
             ValueError: when there is none, its parameters do not fit, or it is too large.
         """
+        game = make_game(self.spec(name))
+        key = _split(name)[0], repr(game)
         with self._lock:
-            if name in self._made:
-                return self._made[name]
-            game = make_game(self.spec(name))
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
+        with telling_rule_faults(game):
             _check_size(game)
-            if len(self._made) >= _MOST_GAMES:
-                raise ValueError(
-                    f"{_MOST_GAMES} games of different parameters are in use; restart the server "
-                    "for others"
-                )
-            self._made[name] = game
-            return game
+        with self._lock:
+            game = self._made.setdefault(key, game)
+            while len(self._made) > _MOST_GAMES:
+                self._made.popitem(last=False)
+        return game
 
     def spec(self, name: str) -> str:
         """The name by which the command line knows the game."""
         title, parameters = _split(name)
-        if title not in self._specs:
-            raise ValueError(f"there is no game {title!r}; games here: {', '.join(self._specs)}")
-        return self._specs[title] + parameters
+        with self._lock:
+            if title in self._specs:
+                return self._specs[title] + parameters
+            names = ", ".join(self._specs)
+        raise ValueError(f"there is no game {title!r}; games here: {names}")
 
     def name_of(self, name: str, game: Game) -> str:
         """The name in its one true form: parameters that are the default are left out."""
@@ -85,11 +92,13 @@ class Catalogue:
 
     def infos(self) -> list[GameInfo]:
         """Every game with its default parameters; the user's own come first."""
-        titles = [*self._own, *(title for title in self._specs if title not in self._own)]
-        return [self._info(title) for title in titles]
+        with self._lock:
+            own = dict(self._own)
+            bundled = [title for title in self._specs if title not in own]
+        games = own | {title: make_game(title) for title in bundled}
+        return [self._info(title, game) for title, game in games.items()]
 
-    def _info(self, title: str) -> GameInfo:
-        game = self._own.get(title) or make_game(self._specs[title])
+    def _info(self, title: str, game: Game) -> GameInfo:
         return GameInfo(
             name=title,
             title=" ".join(map(_capitalise, title.split("-"))),

@@ -8,6 +8,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, Resp
 from starlette.exceptions import HTTPException
 
 FOLDER = Path(__file__).parent / "page"
+_READING = ["GET", "HEAD"]
 _A_YEAR = "public, max-age=31536000, immutable"  # names of assets change with their content
 
 _NOT_BUILT = """<!doctype html>
@@ -32,13 +33,13 @@ def make_page_routes(folder: Path) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     root = folder.resolve()
 
-    @router.get("/")
+    @router.api_route("/", methods=_READING)
     def index() -> Response:
         if not is_built(root):
             return HTMLResponse(_NOT_BUILT, 503)
         return FileResponse(root / "index.html", headers={"cache-control": "no-cache"})
 
-    @router.get("/docs")
+    @router.api_route("/docs", methods=_READING)
     def docs() -> Response:
         if not (root / "docs" / "swagger-ui-bundle.js").is_file():
             return RedirectResponse("openapi.json")
@@ -50,12 +51,21 @@ def make_page_routes(folder: Path) -> APIRouter:
             swagger_favicon_url="favicon.svg",
         )
 
-    @router.get("/{path:path}")
+    @router.api_route("/{path:path}", methods=_READING)
     def file(path: str) -> Response:
-        found = (root / path).resolve()
-        if path.startswith("api/") or not (found.is_relative_to(root) and found.is_file()):
+        found = None if path.startswith("api/") else _find_file(root, path)
+        if found is None:
             raise HTTPException(404)
         lasting = {"cache-control": _A_YEAR} if path.startswith("assets/") else {}
         return FileResponse(found, headers=lasting)
 
     return router
+
+
+def _find_file(root: Path, path: str) -> Path | None:
+    """The file at that path, if it is one below `root`."""
+    try:
+        found = (root / path).resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have: too long, or with a null in it
+        return None

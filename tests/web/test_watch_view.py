@@ -177,6 +177,75 @@ def test_two_searches_are_compared_on_one_timeline(page):
     assert way_of_side(page, "side-a") != [] and way_of_side(page, "side-b") != []
 
 
+def test_the_first_search_stays_while_a_second_is_set_up(page):
+    think(page)
+    scrub(page, 40)
+    page.get_by_role("button", name="Change position or settings").click()
+    compare = page.get_by_label("Compare two searches")
+    compare.check()
+    expect(page.get_by_role("group", name="Search B")).to_be_visible()
+    expect(page.get_by_role("heading", name="The root after 40 sim")).to_be_visible()
+    page.get_by_role("button", name="Think", exact=True).click()
+    expect(page.get_by_role("application", name="Search tree of B")).to_be_visible()
+    page.get_by_role("button", name="Change position or settings").click()
+    compare.uncheck()
+    expect(page.get_by_role("application", name="Search tree", exact=False)).to_have_count(1)
+    expect(page.get_by_role("button", name="Think", exact=True)).to_be_visible()
+
+
+def test_another_link_takes_over_its_settings_and_offers_to_think(page):
+    think(page)
+    page.goto(LINK.replace(f"simulations={SIMULATIONS}", "simulations=77"))
+    expect(page.get_by_label("Simulations")).to_have_value("77")
+    expect(page.get_by_role("button", name="Think", exact=True)).to_be_enabled()
+
+
+def test_what_is_shown_outlives_the_connection(page):
+    line = Line(page)
+    line.cut()
+    page.goto(LINK + "&think=1&simulation=20")
+    expect(page.get_by_text("Waits for the connection")).to_be_visible()
+    line.mend()
+    expect(page.get_by_role("heading", name="The root after 20 sim")).to_be_visible()
+    visits = root_visits(page)
+    line.cut()
+    page.get_by_role("slider", name="Simulation").fill("30")
+    expect(page.get_by_text("The server cannot be reached for the moment")).to_be_visible()
+    assert root_visits(page) == visits
+    line.mend()
+    expect(page.get_by_text("The server has forgotten this search.")).to_be_visible()
+    assert root_visits(page) == visits
+    page.get_by_role("button", name="Think again").click()
+    expect(page.get_by_role("heading", name="The root after 30 sim")).to_be_visible()
+
+
+class Line:
+    """The page's WebSocket, which can be cut and mended."""
+
+    def __init__(self, page):
+        """A line that holds."""
+        self._is_cut = False
+        self._ends = []
+        page.route_web_socket(re.compile("/api/socket"), self._connect)
+
+    def cut(self):
+        """Ends the connection; new ones end at once."""
+        self._is_cut = True
+        for end in self._ends:
+            end.close()
+        self._ends = []
+
+    def mend(self):
+        """Lets the next connection through."""
+        self._is_cut = False
+
+    def _connect(self, end):
+        if self._is_cut:
+            end.close()
+        else:
+            self._ends += [end.connect_to_server(), end]
+
+
 def way_of_side(page, side):
     return page.get_by_test_id(side).get_by_role("list", name="The way down").all_inner_texts()
 

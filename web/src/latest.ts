@@ -10,7 +10,7 @@ export class Latest<Wish, Result> {
   constructor(
     private readonly work: (wish: Wish) => Promise<Result>,
     private readonly done: (wish: Wish, result: Result) => void,
-    private readonly failed: (error: unknown) => void,
+    private readonly failed: (error: unknown, wish: Wish) => void,
   ) {}
 
   ask(wish: Wish): void {
@@ -18,23 +18,26 @@ export class Latest<Wish, Result> {
     if (!this.#isBusy) void this.#run();
   }
 
-  /** Nothing more is heard of what was wished for. */
+  /** Nothing more is heard of what was wished for, even if it never comes to an end. */
   forget(): void {
     this.#next = null;
+    this.#isBusy = false;
     this.#epoch += 1;
   }
 
   async #run(): Promise<void> {
+    const epoch = this.#epoch;
     this.#isBusy = true;
     while (this.#next) {
       const { wish } = this.#next;
-      const epoch = this.#epoch;
       this.#next = null;
       try {
         const result = await this.work(wish);
-        if (epoch === this.#epoch) this.done(wish, result);
+        if (epoch !== this.#epoch) return;
+        this.done(wish, result);
       } catch (error) {
-        if (epoch === this.#epoch) this.failed(error);
+        if (epoch !== this.#epoch) return;
+        this.failed(error, wish);
       }
     }
     this.#isBusy = false;

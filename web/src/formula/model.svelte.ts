@@ -4,6 +4,7 @@ import { untrack } from "svelte";
 
 import { api, sentenceOf } from "../api/client";
 import type { Child, FormulaAnswer, FormulaRequest } from "../api/schema";
+import { Latest } from "../latest";
 import { addVisits, type FormulaState } from "./address";
 import { findPreset } from "./presets";
 import { rowsOf, type Row } from "./rows";
@@ -33,8 +34,11 @@ export class FormulaModel {
   mostVisits = $state(100);
   #picked = $state<number | null>(null);
   #begun = $state.raw<{ children: readonly Child[]; value: number }>({ children: [], value: 0 });
-  #wanted: FormulaRequest | null = null;
-  #isAsking = false;
+  readonly #answers = new Latest<FormulaRequest, FormulaAnswer>(
+    (request) => api.formula(request),
+    (request, answer) => ([this.shown, this.error] = [{ request, answer }, null]),
+    (error) => (this.error = sentenceOf(error)),
+  );
 
   readonly request: FormulaRequest = $derived({
     ...$state.snapshot(this.settings),
@@ -124,22 +128,9 @@ export class FormulaModel {
     }
   }
 
-  /** Asks for the numbers of `request`; one question is under way at a time, and the latest wins. */
-  async ask(request: FormulaRequest): Promise<void> {
-    this.#wanted = request;
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    while (this.#wanted) {
-      const next: FormulaRequest = this.#wanted;
-      this.#wanted = null;
-      try {
-        this.shown = { request: next, answer: await api.formula(next) };
-        this.error = null;
-      } catch (error) {
-        this.error = sentenceOf(error);
-      }
-    }
-    this.#isAsking = false;
+  /** Asks for the numbers of `request`; of several asked for quickly, the last counts. */
+  ask(request: FormulaRequest): void {
+    this.#answers.ask(request);
   }
 
   #widen(): void {
@@ -153,7 +144,7 @@ export class FormulaModel {
 export function follow(model: FormulaModel): void {
   $effect(() => {
     const request = model.request;
-    untrack(() => void model.ask(request));
+    untrack(() => model.ask(request));
   });
 }
 

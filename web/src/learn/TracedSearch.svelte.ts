@@ -3,6 +3,12 @@
 import { api, sentenceOf } from "../api/client";
 import type { Position, StepView, Thought, TreeView, View } from "../api/schema";
 import { socket } from "../api/socket.svelte";
+import { Latest } from "../latest";
+
+interface Wish {
+  id: string; // of the search
+  simulation: number;
+}
 
 interface Shown {
   step: StepView;
@@ -18,7 +24,13 @@ export class TracedSearch {
   shown = $state.raw<Shown | null>(null);
   error = $state<string | null>(null);
   #id = "";
-  #turn = 0;
+  readonly #looks = new Latest<Wish, Shown>(
+    look,
+    (wish, shown) => {
+      if (this.#id === wish.id) [this.shown, this.error] = [shown, null];
+    },
+    (error) => (this.error = sentenceOf(error)),
+  );
 
   readonly simulations = $derived(this.thought?.simulations ?? 0);
   readonly at = $derived(this.shown?.step.simulation ?? 0);
@@ -28,6 +40,7 @@ export class TracedSearch {
     this.root = this.thought = this.shown = this.error = null;
     const id = socket.newId();
     this.#id = id;
+    this.#looks.forget();
     const player = { kind: "search", evaluator: "rollout", simulations } as const;
     socket.request({ type: "think", id, position, player, seed }, (message) => {
       if (this.#id !== id) return;
@@ -37,29 +50,18 @@ export class TracedSearch {
       void this.#showFirst(position, isWanted);
     });
     return () => {
-      if (this.#id === id) this.#id = "";
+      if (this.#id === id) {
+        this.#id = "";
+        this.#looks.forget();
+      }
       socket.cancel(id);
     };
   }
 
   /** Shows a simulation; of several asked for quickly, the last. */
-  async show(simulation: number): Promise<void> {
-    const id = this.#id;
-    if (!id || simulation < 1 || simulation > this.simulations) return;
-    const turn = (this.#turn += 1);
-    const isWanted = () => this.#id === id && this.#turn === turn;
-    try {
-      const [step, tree] = await Promise.all([
-        socket.look({ type: "look-at-step", id, simulation }),
-        socket.look({ type: "look", id, simulation, most_nodes: MOST_NODES }),
-      ]);
-      const leaf = await api.position(step.position);
-      if (!isWanted()) return;
-      this.shown = { step, tree, leaf };
-      this.error = null;
-    } catch (error) {
-      if (isWanted()) this.error = sentenceOf(error);
-    }
+  show(simulation: number): void {
+    if (!this.#id || simulation < 1 || simulation > this.simulations) return;
+    this.#looks.ask({ id: this.#id, simulation });
   }
 
   async #showFirst(position: Position, isWanted: (step: StepView) => boolean): Promise<void> {
@@ -73,11 +75,19 @@ export class TracedSearch {
         if (isWanted(await socket.look({ type: "look-at-step", id, simulation }))) break;
         simulation += 1;
       }
-      if (this.#id === id) await this.show(simulation > this.simulations ? 1 : simulation);
+      if (this.#id === id) this.show(simulation > this.simulations ? 1 : simulation);
     } catch (error) {
       if (this.#id === id) this.error = sentenceOf(error);
     }
   }
+}
+
+async function look({ id, simulation }: Wish): Promise<Shown> {
+  const [step, tree] = await Promise.all([
+    socket.look({ type: "look-at-step", id, simulation }),
+    socket.look({ type: "look", id, simulation, most_nodes: MOST_NODES }),
+  ]);
+  return { step, tree, leaf: await api.position(step.position) };
 }
 
 /** How a simulation ended, in words. */

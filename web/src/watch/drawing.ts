@@ -53,7 +53,7 @@ export function drawTree(
   drawStubs(context, seen, palette);
   drawNodes(context, seen, palette, camera.zoom);
   drawRings(context, scene, seen, palette);
-  drawLabels(context, scene, seen, palette, camera);
+  drawLabels(context, scene, seen, palette, camera, size);
 }
 
 /** The nodes in sight. */

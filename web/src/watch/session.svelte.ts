@@ -5,7 +5,7 @@ import type { About, GameInfo, Position, RunInfo, View } from "../api/schema";
 import { current, positionQuery, readPosition } from "../position.svelte";
 import { flag, linkTo, number, optionalNumber, type QueryValue } from "../router.svelte";
 import { viewOf } from "./boards";
-import { Latest } from "./latest";
+import { Latest } from "../latest";
 import { defaultSettings, readSettings, settingsQuery, type Preset, type Settings } from "./settings";
 import { LAST_PHASE, Timeline } from "./timeline.svelte";
 import { Watched } from "./watched.svelte";
@@ -27,7 +27,8 @@ export class Session {
   isOutline = $state(false);
   readonly timeline = new Timeline();
   readonly sides = [new Watched(), new Watched()] as const;
-  #thinksAtOnce = false;
+  isDue = $state(false); // an address wants it to think, as soon as there is a connection
+  #thinksAtOnce = $state(false);
   #begin: { simulation: number | null; phase: number } = { simulation: null, phase: LAST_PHASE };
   readonly #views = new Latest<Position, View>(
     viewOf,
@@ -35,7 +36,7 @@ export class Session {
     (error) => (this.message = sentenceOf(error)),
   );
 
-  /** The searches that are shown. */
+  /** The searches that are set up. */
   get active(): readonly Watched[] {
     return this.isComparing ? this.sides : this.sides.slice(0, 1);
   }
@@ -44,13 +45,28 @@ export class Session {
     return this.active.some((side) => side.isBusy);
   }
 
-  get isDone(): boolean {
-    return this.active.every((side) => side.state === "done");
+  /** Those of them that were asked for; a second one that was only just wished for is not among them. */
+  get begun(): readonly Watched[] {
+    return this.active.filter((side) => side.state !== "idle");
   }
 
-  /** Whether something was asked for that can be seen, or is on its way. */
   get hasBegun(): boolean {
-    return this.active.some((side) => side.state !== "idle");
+    return this.begun.length > 0;
+  }
+
+  /** Whether two searches stand beside each other. */
+  get isPaired(): boolean {
+    return this.begun.length > 1;
+  }
+
+  /** Whether none is under way any more, and one at least can be looked at. */
+  get isDone(): boolean {
+    return !this.isBusy && this.begun.some((side) => side.state === "done");
+  }
+
+  /** A or B; nothing where a search is alone. */
+  nameOf(side: Watched): string {
+    return this.isPaired ? (side === this.sides[0] ? "A" : "B") : "";
   }
 
   get runsOfGame(): RunInfo[] {
@@ -96,7 +112,7 @@ export class Session {
       ...(this.isComparing ? settingsQuery(this.settings[1], OTHER) : {}),
       nodes: this.detail === USUAL_DETAIL ? null : this.detail,
       outline: this.isOutline,
-      think: this.hasBegun,
+      think: this.hasBegun || this.isDue || this.#thinksAtOnce,
       simulation: hasPlace ? simulation : null,
       phase: hasPlace && phase < LAST_PHASE ? String(phase) : null,
     };
@@ -110,6 +126,7 @@ export class Session {
   goTo(position: Position): void {
     for (const side of this.sides) side.forget();
     this.timeline.reset(0);
+    this.isDue = false;
     this.message = "";
     this.position = position;
     current.position = position;
@@ -137,6 +154,7 @@ export class Session {
   }
 
   think(): void {
+    this.isDue = false;
     if (!this.position) return;
     this.timeline.reset(0);
     this.sides[1].forget();
@@ -145,13 +163,20 @@ export class Session {
     });
   }
 
+  /** The same searches once more, or one of them; the place on the timeline is kept. */
+  thinkAgain(sides: readonly Watched[] = this.begun): void {
+    const { simulation, phase, isAtEnd } = this.timeline;
+    if (!isAtEnd) this.#begin = { simulation, phase };
+    for (const side of sides) side.thinkAgain();
+  }
+
   stop(): void {
     for (const side of this.active) side.stop();
   }
 
-  /** Once all searches are done: the whole tree is shown, or the place that an address named. */
+  /** Once the searches are done: the whole tree is shown, or the place that an address named. */
   begin(): void {
-    const last = Math.max(...this.active.map((side) => side.simulations));
+    const last = Math.max(...this.begun.map((side) => side.simulations));
     this.timeline.reset(last, this.#begin.simulation ?? last, this.#begin.phase);
     this.#begin = { simulation: null, phase: LAST_PHASE };
   }
@@ -164,7 +189,7 @@ export class Session {
 
   #arrive(view: View): void {
     this.view = view;
-    if (this.#thinksAtOnce && !view.is_over) this.think();
+    this.isDue = this.#thinksAtOnce && !view.is_over;
     this.#thinksAtOnce = false;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { TreeNode } from "../api/schema";
 import { fit, zoomAt } from "./camera";
-import { Latest } from "./latest";
+import { Latest } from "../latest";
 import { COLUMN, layOut, ROW } from "./layout";
 import { Motion } from "./motion";
 import { TINTS, tintOf } from "./palette";

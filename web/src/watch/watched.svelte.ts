@@ -14,9 +14,11 @@ import type {
   TreeView,
 } from "../api/schema";
 import { socket } from "../api/socket.svelte";
-import { Latest } from "./latest";
+import { Latest } from "../latest";
 import { playerOf, type Settings } from "./settings";
 import { LAST_PHASE } from "./timeline.svelte";
+
+const FORGOTTEN = "not kept any more"; // in the server's sentence
 
 /** All that is shown of one simulation. */
 export interface Frame {
@@ -47,6 +49,12 @@ interface Wish extends Omit<Place, "phase"> {
   isPhased: boolean; // what was before the simulation is wanted too
 }
 
+/** Why a look had no answer: the server was away, it does not keep the search any more, or it refused. */
+export interface Missed {
+  reason: "away" | "forgotten" | "refused";
+  message: string;
+}
+
 export type WatchedState = "idle" | "waiting" | "running" | "done" | "failed";
 
 export class Watched {
@@ -58,6 +66,7 @@ export class Watched {
   thought = $state.raw<Thought | null>(null);
   message = $state(""); // why it failed
   shown = $state.raw<Shown | null>(null);
+  missed = $state.raw<Missed | null>(null); // the last look, where it had no answer
   position = $state.raw<Position | null>(null);
   settings = $state.raw<Settings | null>(null); // it was asked for with these
   readonly collapsed = new SvelteSet<number>();
@@ -65,11 +74,12 @@ export class Watched {
   #id: string | null = null;
   #wish: Wish | null = null; // asked for last
   #arrived: Wish | null = null; // what is shown
+  #unanswered: Wish | null = null;
   #phase = LAST_PHASE;
   readonly #frames = new Latest<Wish, Frame>(
     loadFrame,
     (wish, frame) => this.#take(wish, frame),
-    (error) => this.#fail(sentenceOf(error)),
+    (error, wish) => this.#miss(wish, sentenceOf(error)),
   );
 
   get isBusy(): boolean {
@@ -103,6 +113,10 @@ export class Watched {
     );
   }
 
+  thinkAgain(): void {
+    if (this.position && this.settings) this.think(this.position, this.settings);
+  }
+
   /** Enough: what it found so far can be watched. */
   stop(): void {
     if (this.isBusy && this.#id) socket.stop(this.#id);
@@ -115,6 +129,8 @@ export class Watched {
     this.#id = null;
     this.#wish = null;
     this.#arrived = null;
+    this.#unanswered = null;
+    this.missed = null;
     this.state = "idle";
     this.ahead = 0;
     this.seconds = 0;
@@ -141,6 +157,13 @@ export class Watched {
     }
     this.#wish = wish;
     this.#frames.ask(wish);
+  }
+
+  /** Asks once more for what had no answer. */
+  lookAgain(): void {
+    if (!this.#unanswered) return;
+    this.#wish = this.#unanswered;
+    this.#frames.ask(this.#unanswered);
   }
 
   /** Closes a node, or opens it. */
@@ -175,7 +198,17 @@ export class Watched {
 
   #take(wish: Wish, frame: Frame): void {
     this.#arrived = wish;
+    this.#unanswered = null;
+    this.missed = null;
     this.shown = { frame, phase: wish === this.#wish ? this.#phase : LAST_PHASE };
+  }
+
+  /** What is shown stays; the connection may come back, but not what a server has forgotten. */
+  #miss(wish: Wish, message: string): void {
+    const isForgotten = message.includes(FORGOTTEN);
+    this.missed = { reason: socket.state !== "open" ? "away" : isForgotten ? "forgotten" : "refused", message };
+    this.#unanswered = wish;
+    this.#wish = null;
   }
 
   #fail(message: string): void {

@@ -150,6 +150,20 @@ def test_a_self_play_game_is_replayed_as_it_was_recorded(page, run_folder):
     assert f"generation=3&game={index + 1}&move={record.opening}" in page.url
 
 
+def test_games_are_asked_for_once_and_another_view_is_no_run(page, run_folder):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.split("/api/")[-1]))
+    open_training(page, f"/{run_folder.name}", tab="games")
+    expect(page.get_by_role("table", name="Self-play games")).to_be_visible()
+    page.get_by_role("button", name="Game 1", exact=True).click()
+    expect(page.get_by_role("heading", name="Game 1", exact=True)).to_be_visible()
+    page.goto("/#/learn/self-play")
+    expect(page.get_by_role("article")).to_be_visible()
+    lists = [url for url in asked if url.startswith(f"runs/{run_folder.name}/games?")]
+    assert len(lists) == 1
+    assert not [url for url in asked if "self-play" in url]
+
+
 def test_opinions_end_with_what_the_newest_network_says(page, run_folder):
     run = open_run(run_folder)
     state = run.game.new_state()

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Generation, RunInfo } from "../api/schema";
-import { hasGap, hasGoneBack, mergeGenerations } from "./merging";
+import { gapsIn, hasGoneBack, mergeGenerations } from "./merging";
 
 function generations(...numbers: number[]): Generation[] {
   return numbers.map((generation) => ({ generation, step: generation * 10, numbers: { loss: generation } }));
@@ -45,10 +45,11 @@ test("pieces in any order end in order", () => {
 });
 
 test("what went by unheard is noticed", () => {
-  expect(hasGap(generations(1, 2, 3), info(3))).toBe(false);
-  expect(hasGap(generations(1, 2, 3), info(5))).toBe(true);
-  expect(hasGap(generations(1, 2, 4), info(4))).toBe(true);
-  expect(hasGap([], info(0))).toBe(false);
+  expect(gapsIn(generations(1, 2, 3), info(3))).toEqual([]);
+  expect(gapsIn(generations(1, 2, 3), info(5))).toEqual([3]);
+  expect(gapsIn(generations(1, 2, 4), info(4))).toEqual([2]);
+  expect(gapsIn(generations(2, 5), info(7))).toEqual([2, 5]);
+  expect(gapsIn([], info(0))).toEqual([]);
 });
 
 test("a run that goes on from an earlier generation is noticed", () => {

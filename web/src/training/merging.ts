@@ -16,13 +16,14 @@ export function mergeGenerations(
 }
 
 /**
- * Whether the list is not what the run has: generations went by while nobody listened, or the run
- * went back to an earlier one and begins to count from there.
+ * The generations after which some are missing: they went by while nobody listened, or the run
+ * itself has no record of them.
  */
-export function hasGap(known: readonly Generation[], info: RunInfo): boolean {
-  const last = known.at(-1)?.generation ?? 0;
-  if (last < info.generation) return true;
-  return known.some((one, index) => index > 0 && one.generation !== (known[index - 1]?.generation ?? 0) + 1);
+export function gapsIn(known: readonly Generation[], info: RunInfo): number[] {
+  const numbers = known.map((one) => one.generation);
+  const within = numbers.filter((number, index) => index + 1 < numbers.length && numbers[index + 1] !== number + 1);
+  const last = numbers.at(-1) ?? 0;
+  return last < info.generation ? [...within, last] : within;
 }
 
 /** Whether the run goes on from before what is known: a later generation was never committed. */

@@ -6,7 +6,7 @@ import { api, sentenceOf } from "../api/client";
 import type { About, GameInfo, Generation, RunInfo, RunUpdate, StartRun } from "../api/schema";
 import { socket } from "../api/socket.svelte";
 import { titlePart } from "../play/names";
-import { hasGap, hasGoneBack, mergeGenerations } from "./merging";
+import { gapsIn, hasGoneBack, mergeGenerations } from "./merging";
 
 export type Sections = Record<string, Record<string, boolean | number | string>>;
 
@@ -23,6 +23,8 @@ class Training {
   error = $state<string | null>(null);
   curves = new SvelteMap<string, Curves>();
   curveErrors = new SvelteMap<string, string>();
+  heard = new SvelteMap<string, number>(); // when a run last told how long it has trained, by performance.now()
+  #gaps = new Map<string, string>(); // those that were asked about: what a run has no record of stays a gap
   #loading = new Map<string, RunUpdate[]>(); // with what was heard meanwhile
 
   /** Asks for all runs, and follows them; returns what ends it. */
@@ -39,7 +41,7 @@ class Training {
     try {
       const [about, games, infos] = await Promise.all([api.about(), api.games(), api.runs()]);
       this.games = games;
-      this.infos = infos;
+      this.#take(infos);
       this.about = about;
     } catch (error) {
       this.error = sentenceOf(error);
@@ -49,7 +51,7 @@ class Training {
   /** Lists the runs anew: nobody tells of those that are gone. */
   async refresh(): Promise<void> {
     try {
-      this.infos = await api.runs();
+      this.#take(await api.runs());
     } catch {
       // The connection says so at the top of the page; the next one asks again.
     }
@@ -113,10 +115,24 @@ class Training {
     const merged = mergeGenerations(known.generations, generations);
     if (merged !== known.generations) this.curves.set(info.run, { ...known, generations: merged });
     const isOther = before?.state !== info.state; // the settings may be others
-    if (isOther || hasGap(merged, info) || hasGoneBack(merged, before, info)) void this.open(info.run);
+    if (isOther || this.#hasNewGap(merged, info) || hasGoneBack(merged, before, info)) void this.open(info.run);
+  }
+
+  #take(infos: readonly RunInfo[]): void {
+    for (const info of infos) this.#put(info);
+    this.infos = infos;
+  }
+
+  #hasNewGap(known: readonly Generation[], info: RunInfo): boolean {
+    const gaps = gapsIn(known, info).join();
+    if (gaps === "" || gaps === this.#gaps.get(info.run)) return false;
+    this.#gaps.set(info.run, gaps);
+    return true;
   }
 
   #put(info: RunInfo): void {
+    const before = this.infoOf(info.run);
+    if (before?.seconds !== info.seconds || before.state !== info.state) this.heard.set(info.run, performance.now());
     const isNew = !this.infos.some((one) => one.run === info.run);
     this.infos = isNew
       ? [...this.infos, info]

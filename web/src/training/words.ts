@@ -28,6 +28,12 @@ export function progressOf(info: RunInfo): number | null {
   return info.state === "finished" ? 1 : Math.min(1, Math.max(...shares));
 }
 
+/** A run that has trained so many seconds more, never past its limit. */
+export function goOn(info: RunInfo, seconds: number): RunInfo {
+  const most = info.minutes > 0 ? Math.max(info.seconds, info.minutes * 60) : Infinity;
+  return { ...info, seconds: Math.min(most, info.seconds + Math.max(0, seconds)) };
+}
+
 /** "3 min 20 s of 20 min", "12 of 40 generations", "20 min, no limit". */
 export function trainedOf(info: RunInfo): string {
   const time = duration(info.seconds);

@@ -9,6 +9,7 @@ import threading
 import pytest
 from small_runs import GENERATIONS, copy_finished, make_runs
 
+from tesuji.server.messages.runs import ResumeRun
 from tesuji.server.runs import UnknownRun
 from tesuji.training.folder import RunError, RunFolder
 from tesuji.training.metrics import read_metrics
@@ -36,49 +37,52 @@ def add_line(path, **numbers):
         file.write(json.dumps(numbers) + "\n")
 
 
+def names_of(runs):
+    return [info.run for info in runs.infos()]
+
+
 # ---- names ---------------------------------------------------------------------------------------
 
 
 def test_runs_given_and_runs_at_home_are_listed(run, home, tmp_path):
     given = shutil.copytree(run, tmp_path / "given")
     (home / "no run").mkdir()
-    assert make_runs(given, home=home).names() == ["given", "first"]
+    assert names_of(make_runs(given, home=home)) == ["given", "first"]
 
 
 def test_a_home_that_is_not_there_yet_has_no_runs(home):
-    runs = make_runs(home=home)
-    assert (runs.names(), runs.infos()) == ([], [])
+    assert make_runs(home=home).infos() == []
 
 
 def test_a_folder_that_holds_runs_lists_each(run, home, tmp_path):
     shutil.copytree(run, home / "second")
-    assert make_runs(home, home=tmp_path / "elsewhere").names() == ["first", "second"]
+    assert names_of(make_runs(home, home=tmp_path / "elsewhere")) == ["first", "second"]
 
 
 def test_a_run_given_twice_is_listed_once(run, home):
-    assert make_runs(run, run, home, home=home).names() == ["first"]
+    assert names_of(make_runs(run, run, home, home=home)) == ["first"]
 
 
 def test_runs_of_one_name_get_names_of_their_own_and_keep_them(run, home, tmp_path):
     other = shutil.copytree(run, tmp_path / "other" / "first")
     edit(other / "config.toml", f"generations = {GENERATIONS}", "generations = 9")
     runs = make_runs(other, home=home)
-    assert runs.names() == ["first", "first-2"]
+    assert names_of(runs) == ["first", "first-2"]
     assert (runs.info("first").state, runs.info("first-2").state) == ("stopped", "finished")
     shutil.rmtree(other)
-    assert runs.names() == ["first-2"]
+    assert names_of(runs) == ["first-2"]
 
 
 def test_a_folder_with_an_odd_name_gets_one_that_can_be_asked_for(run, home):
     run.rename(home / ".my run/ü".replace("/", ";"))
-    assert make_runs(home=home).names() == ["my-run-ü"]
+    assert names_of(make_runs(home=home)) == ["my-run-ü"]
 
 
 def test_a_run_that_appears_is_found(run, home):
     runs = make_runs(home=home)
-    assert runs.names() == ["first"]
+    assert names_of(runs) == ["first"]
     shutil.copytree(run, home / "second")
-    assert runs.names() == ["first", "second"]
+    assert names_of(runs) == ["first", "second"]
     assert runs.info("second").state == "finished"
 
 
@@ -184,19 +188,72 @@ def test_a_lock_that_is_held_is_refused_after_a_moment(run):
             pass
 
 
+def write_game(file):
+    """A game of somebody's own, which leaves a mark where it is executed."""
+    lines = [
+        "from pathlib import Path",
+        "from tesuji.games.tic_tac_toe import TicTacToe",
+        f"Path({str(file)!r}).with_suffix('.mark').touch()",
+        "class Mine(TicTacToe):",
+        "    pass",
+    ]
+    file.write_text("\n".join(lines))
+    return f"{file}:Mine"
+
+
 def test_a_game_of_ones_own_is_named_without_its_path(run, home, tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text(
-        "from tesuji.games.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    pass\n"
-    )
-    edit(run / "config.toml", 'game = "tic-tac-toe"', f'game = "{file}:Mine"')
-    runs = make_runs(home=home)
+    spec = write_game(file)
+    edit(run / "config.toml", 'game = "tic-tac-toe"', f'game = "{spec}"')
+    runs = make_runs(home=home, games=[spec])
     assert runs.info("first").game == "mine"
     assert str(tmp_path) not in runs.details("first").model_dump_json()
     file.rename(tmp_path / "moved.py")
     sys.modules.pop(type(runs.saved("first").game).__module__)
-    info = make_runs(home=home).info("first")
+    info = make_runs(home=home, games=[spec]).info("first")
     assert info.state == "failed" and "the game of first cannot be made" in info.message
+    assert str(tmp_path) not in info.message
+
+
+# ---- games in files ------------------------------------------------------------------------------
+
+
+def test_a_file_that_a_run_at_home_names_is_not_executed(run, home, tmp_path):
+    spec = write_game(tmp_path / "unasked.py")
+    edit(run / "config.toml", 'game = "tic-tac-toe"', f'game = "{spec}"')
+    runs = make_runs(home=home, games=["tic-tac-toe", "examples/nim.py:Nim"])
+    info = runs.info("first")
+    assert info.state == "failed" and not info.can_control
+    assert "its game is in a file, unasked.py:Mine, which is not loaded unasked" in info.message
+    assert str(tmp_path) not in info.message
+    with pytest.raises(ValueError, match="is not loaded unasked"):
+        runs.resume("first", ResumeRun(minutes=5.0))
+    assert not (tmp_path / "unasked.mark").exists()
+
+
+def test_a_file_that_the_command_line_names_serves_runs_at_home(run, home, tmp_path, monkeypatch):
+    spec = write_game(tmp_path / "asked.py")
+    edit(run / "config.toml", 'game = "tic-tac-toe"', f'game = "{spec}"')
+    monkeypatch.chdir(tmp_path)
+    info = make_runs(home=home, games=["asked.py:Mine(  )"]).info("first")
+    assert (info.state, info.game) == ("finished", "mine")
+
+
+def test_runs_that_the_command_line_names_load_their_files(run, home, tmp_path):
+    spec = write_game(tmp_path / "given.py")
+    edit(run / "config.toml", 'game = "tic-tac-toe"', f'game = "{spec}"')
+    for given in (run, home):
+        info = make_runs(given, home=tmp_path / "elsewhere").info("first")
+        assert (info.state, info.game) == ("finished", "mine")
+    copy = shutil.copytree(run, tmp_path / "other" / "copy")
+    assert make_runs(copy, home=home).info("first").state == "finished"
+
+
+def test_a_config_that_names_no_game_fails_its_run(run, home):
+    edit(run / "config.toml", 'game = "tic-tac-toe"', "game = 5")
+    info = make_runs(home=home).info("first")
+    assert info.state == "failed"
+    assert info.message == "first/config.toml names no game under [about]"
 
 
 # ---- metrics that grow ---------------------------------------------------------------------------

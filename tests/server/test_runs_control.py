@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from small_runs import GENERATIONS, SETTINGS, copy_finished, make_runs, wait_unt
 
 from tesuji.games.registry import make_game
 from tesuji.server.messages.runs import ResumeRun, StartRun
+from tesuji.server.options import ServerOptions
 from tesuji.server.run_control import NICENESS
+from tesuji.server.services import Services
 from tesuji.training.folder import RunFolder
 
 OWN_GAME = "from tesuji.games.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    pass\n"
@@ -156,12 +159,47 @@ def test_a_run_stopped_before_it_wrote_anything_can_be_begun_again(runs, home):
         ("search.seconds=3", "leave seconds and nodes at 0"),
         ("network.channels=4096", "weights; 100,000,000 are the most"),
         ("run.minutes=nan", "minutes is nan; it must be a finite number"),
+        ("run.minutes=0", "run.minutes is 0 among the settings, but the run is to have 10"),
     ],
 )
 def test_settings_that_make_no_sense_start_nothing(runs, home, setting, message):
     with pytest.raises(ValueError, match=message.replace("?", r"\?")):
         runs.start(request(settings=[setting]))
-    assert not home.exists() and runs.names() == []
+    assert not home.exists() and runs.infos() == []
+
+
+def test_planning_a_run_keeps_nobody_from_stopping_another(home, tmp_path_factory):
+    run = copy_finished(tmp_path_factory, home / "first")
+    is_planning, may_plan = threading.Event(), threading.Event()
+
+    def make_slowly(name):
+        is_planning.set()
+        assert may_plan.wait(60)
+        raise ValueError("never mind")
+
+    runs = make_runs(home=home, make_game=make_slowly, most_trainings=2)
+    refusals = []
+
+    def stop():
+        with RunFolder(run).locked(), pytest.raises(ValueError, match="cannot be stopped") as error:
+            runs.stop("first")
+        refusals.append(error)
+
+    def start():
+        with pytest.raises(ValueError, match="never mind"):
+            runs.start(request())
+
+    starting = threading.Thread(target=start)
+    stopping = threading.Thread(target=stop)
+    starting.start()
+    assert is_planning.wait(60)
+    stopping.start()
+    stopping.join(20)
+    is_stuck = stopping.is_alive()
+    may_plan.set()
+    starting.join()
+    stopping.join()
+    assert not is_stuck and len(refusals) == 1
 
 
 def test_a_game_that_there_is_not_starts_nothing(runs, home):
@@ -227,3 +265,22 @@ def test_a_training_elsewhere_counts_too(runs, home, tmp_path_factory):
     shutil.copytree(run, home / "second")
     with RunFolder(run).locked(), pytest.raises(ValueError, match="first is training, and 1 at"):
         runs.resume("second", ResumeRun(minutes=5.0))
+
+
+# ---- the command line's --train ------------------------------------------------------------------
+
+
+def test_train_leaves_runs_alone_that_are_not_at_home(home, tmp_path, tmp_path_factory):
+    given = copy_finished(tmp_path_factory, tmp_path / "given")
+    text = (given / "config.toml").read_text()
+    assert "generations = 3" in text
+    (given / "config.toml").write_text(text.replace("generations = 3", "generations = 900"))
+    before = sorted(given.rglob("*"))
+    services = Services(ServerOptions(runs=(given,), home=home, default_game="tic-tac-toe"))
+    try:
+        services.train(minutes=5.0)
+        states = {info.run: info.state for info in services.runs.infos()}
+    finally:
+        services.close()
+    assert states == {"given": "stopped", "tic-tac-toe": "starting"}
+    assert sorted(given.rglob("*")) == before

@@ -12,6 +12,7 @@ from tesuji.server.opinions import find_opinions
 from tesuji.server.positions import legal_moves
 from tesuji.server.routes_games import REFUSALS
 from tesuji.server.routes_searching import client_of
+from tesuji.server.run_games import MOST_LISTED
 from tesuji.server.services import Services
 
 _TRUTH_SECONDS = 1.0  # in which a position is solved, or not at all
@@ -60,7 +61,7 @@ def make_run_routes(services: Services) -> APIRouter:
         run: Name,
         generation: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
         first: Count = 0,
-        count: Annotated[int, Query(ge=1, le=200)] = 50,
+        count: Annotated[int, Query(ge=1, le=MOST_LISTED)] = 50,
     ) -> messages.GameList:
         """Self-play games of a generation; of the newest by default."""
         return runs.games(run, generation, first, count)

@@ -53,6 +53,11 @@ def plan_training(
 
     chosen = [f"run.minutes={minutes}", *settings]
     config = change(default_config(game), chosen)
+    if config.run.minutes != minutes:
+        raise ValueError(
+            f"run.minutes is {config.run.minutes:g} among the settings, but the run is to have "
+            f"{minutes:g} minutes; give them in one place"
+        )
     _check_size(game, config)
     config = resolve_run(config, game)
     if config.run.engine != "auto":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tesuji.selfplay.records import GameRecord
     from tesuji.selfplay.shards import Shard
 
-MOST_LISTED = 500
+MOST_LISTED = 200
 _SHARDS_KEPT = 4
 
 
@@ -35,11 +35,6 @@ class RecordedGames:
         Raises:
             ValueError: when there is no such generation, or its games are damaged.
         """
-        if first < 0 or not 1 <= count <= MOST_LISTED:
-            raise ValueError(
-                f"{count} games from number {first} on were asked for; ask for 1 to {MOST_LISTED}, "
-                "from 0 on"
-            )
         shards = _shards_of(reader)
         if generation is None and not shards:
             return GameList(generations=[], generation=0, total=0, first=first, games=[])

@@ -13,7 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tesuji.games.contract import Game
+from tesuji.games.registry import make_game
 from tesuji.server.messages.runs import Generation
+from tesuji.server.run_trust import file_of
 
 if TYPE_CHECKING:
     from tesuji.training.folder import RunFolder
@@ -40,11 +43,18 @@ class RunReader:
         path: of its folder.
         name: of the run in the catalogue, which takes the path's place in messages.
         name_of: the name in the catalogue of a game as config.toml has it.
+        check_game: refuses a run's folder and its game, where the game must not be loaded.
     """
 
-    def __init__(self, path: Path, name: str, name_of: Callable[[str], str]) -> None:  # noqa: D107
+    def __init__(  # noqa: D107
+        self,
+        path: Path,
+        name: str,
+        name_of: Callable[[str], str],
+        check_game: Callable[[Path, Any], None],
+    ) -> None:
         self.path, self.name = path, name
-        self._name_of = name_of
+        self._name_of, self._check_game = name_of, check_game
         self._lock = threading.RLock()
         self._metrics = MetricsReader(path / "metrics.jsonl")
         self._opened: Opened | ValueError | None = None
@@ -75,17 +85,33 @@ class RunReader:
 
     def _try_to_open(self) -> Opened | ValueError:
         try:
-            from tesuji.training.saved import open_run
+            from tesuji.training.saved import SavedRun
         except ModuleNotFoundError as error:
             return ValueError(
                 f"{self.name} needs the package {error.name}: pip install 'tesuji[learn]'"
             )
         try:
-            saved = open_run(self.path)
-            about = saved.folder.read_config()[1]
-            return Opened(saved, self._name_of(about["game"]), about)
+            folder = self.folder()
+            config, about = folder.read_config()
+            game = self._load_game(about)
+            return Opened(SavedRun(folder, config, game), self._name_of(about["game"]), about)
         except ValueError as error:
             return ValueError(self.without_path(error))
+
+    def _load_game(self, about: Any) -> Game:
+        """The game as it was read from config.toml just now, if it may be loaded."""
+        spec = about.get("game") if isinstance(about, dict) else None
+        if not isinstance(spec, str):
+            raise ValueError(f"{self.name}/config.toml names no game under [about]")
+        self._check_game(self.path, spec)
+        try:
+            return make_game(spec)
+        except (ValueError, TypeError, OSError) as error:
+            reason = str(error).replace(os.path.dirname(file_of(spec)) + os.sep, "")
+            raise ValueError(
+                f"the game of {self.name} cannot be made: {reason}; where its file was moved, say "
+                f"so in {self.name}/config.toml, under [about]"
+            ) from error
 
     def folder(self) -> "RunFolder":
         """The folder's paths; needs PyTorch."""

@@ -1,8 +1,7 @@
 """The runs that the page shows, by name, and what can be done with them."""
 
-import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,15 +20,14 @@ from tesuji.server.messages.runs import (
 from tesuji.server.run_control import NICENESS, Trainings, plan_training
 from tesuji.server.run_describing import check_has_time, describe_run, describe_settings
 from tesuji.server.run_games import RecordedGames
+from tesuji.server.run_naming import allowed_name, check_name, free_name, is_used
 from tesuji.server.run_reading import RunReader
+from tesuji.server.run_trust import GameTrust
 
 if TYPE_CHECKING:
     from tesuji.training.saved import SavedRun
 
-_NAME = re.compile(r"[\w().,=+-]{1,100}")
-_MOST_LETTERS = 90  # of a name that may get a number
 _BUSY: tuple[RunState, ...] = ("starting", "running", "stopping")
-_LEFT_BEHIND = (".lock", "train.log")  # by a process that ended before it had written anything
 
 
 class UnknownRun(ValueError):
@@ -48,6 +46,7 @@ class Runs:
         name_of: the name of a game as a run's config.toml has it.
         most_trainings: how many runs may be training at once.
         niceness: by how much training lets other processes go first, 0 to 19.
+        games: that the command line named; no other file's game is loaded for a run at home.
 
     Raises:
         ValueError: when one of the folders is not there.
@@ -63,6 +62,7 @@ class Runs:
         name_of: Callable[[str], str] = lambda spec: make_any_game(spec).name,
         most_trainings: int = 1,
         niceness: int = NICENESS,
+        games: Iterable[str] = (),
     ) -> None:
         for folder in folders:
             if not folder.is_dir():
@@ -76,16 +76,18 @@ class Runs:
         self._readers: dict[Path, RunReader] = {}
         self._trainings = Trainings(niceness)
         self._games = RecordedGames()
+        self._trust = GameTrust(games, self._given_paths)
 
     # ---- what there is --------------------------------------------------------------------------
 
-    def names(self) -> list[str]:
-        """The names of all runs: those of the folders given first, then those at home."""
-        return list(self._scan())
-
     def infos(self) -> list[RunInfo]:
-        """All runs as they are now."""
+        """All runs as they are now: those of the folders given first, then those at home."""
         return [self._describe(reader) for reader in self._scan().values()]
+
+    def infos_at_home(self) -> list[RunInfo]:
+        """The runs as they are now that lie where this server begins them."""
+        readers = self._scan().values()
+        return [self._describe(reader) for reader in readers if reader.path.parent == self._home]
 
     def info(self, run: str) -> RunInfo:
         """A run as it is now."""
@@ -140,10 +142,11 @@ class Runs:
         Raises:
             ValueError: when its game, its name or its settings cannot be, or another is training.
         """
+        self._check_may_train()
+        game = self._make_game(request.game)
+        config, settings = plan_training(game, request.minutes, request.settings)  # takes seconds
         with self._control:
-            self._check_may_train()
-            game = self._make_game(request.game)
-            config, settings = plan_training(game, request.minutes, request.settings)
+            self._check_may_train()  # another may have come first
             path = self._new_path(request.run, game.name)
             spec = _absolute(self._spec_of(request.game))
             arguments = [spec, "--run", str(path)]
@@ -209,18 +212,16 @@ class Runs:
         """Where a new run goes: a folder in `home`, whatever the name."""
         taken = {reader.name for reader in self._scan().values()}
         if wanted is None:
-            return self._home / _free(_allowed(game), lambda name: self._is_taken(name, taken))
-        if not _NAME.fullmatch(wanted) or wanted.startswith((".", "-")):
-            raise ValueError(
-                f"{wanted!r} cannot be a run's name; take letters, digits and ( ) . , = + - _, not "
-                "beginning with . or -"
+            return self._home / free_name(
+                allowed_name(game), lambda name: self._is_taken(name, taken)
             )
+        check_name(wanted)
         if self._is_taken(wanted, taken):
             raise ValueError(f"there is a run {wanted!r} already; resume it, or take another name")
         return self._home / wanted
 
     def _is_taken(self, name: str, taken: set[str]) -> bool:
-        return name in taken or _is_used(self._home / name)
+        return name in taken or is_used(self._home / name)
 
     # ---- the catalogue --------------------------------------------------------------------------
 
@@ -231,21 +232,24 @@ class Runs:
             return {reader.name: reader for reader in readers}
 
     def _paths(self) -> Iterator[Path]:
+        yield from self._given_paths()
+        yield from _runs_in(self._home)
+        yield from (path for path in self._trainings.paths() if path.is_dir())
+
+    def _given_paths(self) -> Iterator[Path]:
         for folder in self._folders:
             if _is_run(folder):
                 yield folder
             else:
                 yield from _runs_in(folder)
-        yield from _runs_in(self._home)
-        yield from (path for path in self._trainings.paths() if path.is_dir())
 
     def _add(self, path: Path) -> RunReader:
         """The reader of a folder; it has the same name as long as the server runs."""
         with self._lock:
             if path not in self._readers:
                 taken = {reader.name for reader in self._readers.values()}
-                name = _free(_allowed(path.name), taken.__contains__)
-                self._readers[path] = RunReader(path, name, self._name_of)
+                name = free_name(allowed_name(path.name), taken.__contains__)
+                self._readers[path] = RunReader(path, name, self._name_of, self._trust.check)
             return self._readers[path]
 
     def _describe(self, reader: RunReader) -> RunInfo:
@@ -261,29 +265,6 @@ def _runs_in(folder: Path) -> list[Path]:
         return sorted(path.resolve() for path in folder.iterdir() if _is_run(path))
     except OSError:  # there is no such folder yet, or it cannot be read
         return []
-
-
-def _is_used(folder: Path) -> bool:
-    """Whether there is something at that place that a new run must not touch."""
-    try:
-        if not folder.is_dir():
-            return folder.exists()
-        return any(path.is_file() and path.name not in _LEFT_BEHIND for path in folder.rglob("*"))
-    except OSError as error:
-        raise ValueError(f"{folder.name!r} cannot be a run's name: {error.strerror}") from error
-
-
-def _allowed(name: str) -> str:
-    """The name with what may not be in a run's name replaced."""
-    return re.sub(r"[^\w().,=+-]", "-", name)[:_MOST_LETTERS].lstrip(".-") or "run"
-
-
-def _free(name: str, is_taken: Callable[[str], bool]) -> str:
-    """The name, with a number where it is taken."""
-    free, number = name, 2
-    while is_taken(free):
-        free, number = f"{name}-{number}", number + 1
-    return free
 
 
 def _absolute(spec: str) -> str:

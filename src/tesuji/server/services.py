@@ -44,6 +44,7 @@ class Services:
             make_game=self.catalogue.game,
             spec_of=self.catalogue.spec,
             name_of=self.catalogue.add,
+            games=(*options.games, options.default_game),
         )
         self.weights = Weights(self.runs)
         self.players = Players(options, self.weights)
@@ -97,14 +98,14 @@ class Services:
             self._infos = (0.0, [])
 
     def train(self, minutes: float) -> None:
-        """Begins a run of the default game, or goes on with the one that is there.
+        """Begins a run of the default game at home, or goes on with the one that is there.
 
-        One that is going on, or has had its minutes, is left as it is.
+        One that is going on, or has had its minutes, is left as it is; so are runs elsewhere.
 
         Raises:
             ValueError: when it cannot be begun.
         """
-        infos = [info for info in self.runs.infos() if info.game == self._default_game]
+        infos = [info for info in self.runs.infos_at_home() if info.game == self._default_game]
         ours = next((info for info in infos if info.can_control), None)
         if ours is None:
             self.runs.start(StartRun(game=self._default_game, minutes=minutes))

@@ -7,11 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 MOST_MOVES = 4096
 MOST_CELLS = 64
 MOST_TEXT = 200
+RUN_LETTERS = r"\w().,=+-"
+RUN_NAME = rf"[{RUN_LETTERS}]{{1,100}}"
 
 GameName = Annotated[str, StringConstraints(min_length=1, max_length=MOST_TEXT)]
 """A game's title in the catalogue, with parameters: connect-four(rows=7,cols=8)."""
 
-RunName = Annotated[str, StringConstraints(pattern=r"^[\w().,=+-]{1,100}$")]
+RunName = Annotated[str, StringConstraints(pattern=f"^{RUN_NAME}$")]
 """A run's name in the catalogue; never a path."""
 
 RequestId = Annotated[str, StringConstraints(pattern=r"^[\w.:-]{1,64}$")]

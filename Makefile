@@ -45,7 +45,7 @@ browser:  # for the page's tests; without it they are skipped
 	  echo "There is no chromium here: the page's tests in a browser will be skipped."
 
 tests: $(VENV)/installed-dev page browser  ## the tests alone, on two cores
-	$(BIN)/pytest -n 2 --dist worksteal -q
+	$(BIN)/pytest -n 2 --dist worksteal -q $(PYTEST_FLAGS)
 
 format: $(VENV)/installed-dev  ## put the code into shape
 	$(BIN)/ruff check --fix .

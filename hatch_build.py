@@ -12,7 +12,7 @@ class PageHook(BuildHookInterface[Any]):
     """Builds the page before the package's files are collected."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Builds the page; a failure leaves it out, and the server says so."""
+        """Builds the page; after a failure there is none in the package, and the server says so."""
         path = Path(self.root) / "web" / "build_page.py"
         if not path.is_file():
             return

@@ -4,3 +4,11 @@ from hypothesis import settings
 
 settings.register_profile("tesuji", deadline=None)
 settings.load_profile("tesuji")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--needs-browser",
+        action="store_true",
+        help="fail where the page's tests would be skipped for want of a browser or of the page",
+    )

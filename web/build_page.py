@@ -1,9 +1,10 @@
-"""Builds the page into the package, where its sources are newer than what is there.
+"""Builds the page into the package, where its sources are not those it was built from.
 
 `make page` and the packaging hook (hatch_build.py) both come here. It needs Node.js 20 or newer
 with npm; without it the package works, and its server says that the page was not built.
 """
 
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -13,39 +14,50 @@ WEB = Path(__file__).resolve().parent
 PAGE = WEB.parent / "src" / "tesuji" / "server" / "page"
 # Not `npm ci`: it wants the bundler's binaries for every other system to be in the lock file too.
 _INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--silent"]
+_BUILD = ["npm", "run", "build", "--silent", "--", "--logLevel", "warn"]
 _SOURCES = ("src", "public", "index.html", "package.json", "package-lock.json", "*.ts", "*.js")
+_DIGEST = "sources.sha256"  # in the page's folder: of what it was built from
 
 
-def build() -> str:
+def build(web: Path = WEB, page: Path = PAGE) -> str:
     """Builds the page if need be; returns what was done or why not, in a few words.
+
+    A page of other sources is removed first: better none than one that the server does not fit.
 
     Raises:
         subprocess.CalledProcessError: when Node.js is there and the build fails.
     """
-    if is_fresh():
+    if is_fresh(web, page):
         return "the page is up to date"
+    shutil.rmtree(page, ignore_errors=True)
     if shutil.which("npm") is None:
         return "npm was not found, so the page was not built; install Node.js 20 or newer"
-    subprocess.run(_INSTALL, cwd=WEB, check=True)
-    subprocess.run(
-        ["npm", "run", "build", "--silent", "--", "--logLevel", "warn"], cwd=WEB, check=True
-    )
-    return f"the page was built into {PAGE.relative_to(WEB.parent)}"
+    digest = _digest_sources(web)  # of before: what is edited meanwhile is built the next time
+    try:
+        subprocess.run(_INSTALL, cwd=web, check=True)
+        subprocess.run(_BUILD, cwd=web, check=True)
+    except BaseException:  # also an interrupt: half a page is none
+        shutil.rmtree(page, ignore_errors=True)
+        raise
+    (page / _DIGEST).write_text(digest)
+    return f"the page was built into {page}"
 
 
-def is_fresh() -> bool:
-    """Whether the built page is newer than everything it is made from."""
-    index = PAGE / "index.html"
-    if not index.is_file():
-        return False
-    built = index.stat().st_mtime
-    return all(source.stat().st_mtime <= built for source in _sources())
+def is_fresh(web: Path = WEB, page: Path = PAGE) -> bool:
+    """Whether the page was built from these sources."""
+    built_from = page / _DIGEST
+    return built_from.is_file() and built_from.read_text() == _digest_sources(web)
 
 
-def _sources() -> list[Path]:
-    found = [path for pattern in _SOURCES for path in WEB.glob(pattern)]
+def _digest_sources(web: Path) -> str:
+    """Changes with every name and every content."""
+    found = [path for pattern in _SOURCES for path in web.glob(pattern)]
     below = [path for folder in found if folder.is_dir() for path in folder.rglob("*")]
-    return [path for path in [*found, *below] if path.is_file()]
+    digest = hashlib.sha256()
+    for path in sorted(path for path in [*found, *below] if path.is_file()):
+        digest.update(path.relative_to(web).as_posix().encode() + b"\0")
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 if __name__ == "__main__":

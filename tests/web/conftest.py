@@ -24,16 +24,16 @@ FLAGS = [
 PATIENCE = 60_000  # milliseconds; the machine may be busy, and rules compile once
 
 
-def pytest_collection_modifyitems(items):
-    reason = ""
+def pytest_runtest_setup(item):
     if CHROMIUM is None:
-        reason = "there is no chromium to show the page in"
-    elif not is_built(FOLDER):
-        reason = "the page was not built; `make page` does"
-    if reason:
-        for item in items:
-            if Path(__file__).parent in item.path.parents:
-                item.add_marker(pytest.mark.skip(reason=reason))
+        do_without(item.config, "there is no chromium to show the page in")
+    if not is_built(FOLDER):
+        do_without(item.config, "the page was not built; `make page` does")
+
+
+def do_without(config, reason):
+    """Skips the test; with --needs-browser, what is missing is a failure."""
+    (pytest.fail if config.getoption("--needs-browser") else pytest.skip)(reason)
 
 
 @pytest.fixture(scope="session")
@@ -89,17 +89,29 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, address):
-    """A page of 1280 × 900; errors that its scripts print fail the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, base_url=address)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on(
-        "console",
-        lambda message: errors.append(message.text) if message.type == "error" else None,
-    )
-    yield page
-    context.close()
+def open_page(browser, address):
+    """Opens pages, each in a context of its own; errors that their scripts print fail the test."""
+    contexts, errors = [], []
+
+    def note(message):
+        if message.type == "error":
+            errors.append(message.text)
+
+    def open_page(**options):
+        contexts.append(browser.new_context(base_url=address, **options))
+        contexts[-1].set_default_timeout(PATIENCE)
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", note)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
     assert not errors, errors
+
+
+@pytest.fixture
+def page(open_page):
+    """A page of 1280 × 900."""
+    return open_page(viewport={"width": 1280, "height": 900})

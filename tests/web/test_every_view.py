@@ -1,7 +1,7 @@
 """Every view at two widths: kept as pictures, and looked at by axe for people who need more."""
 
 import pytest
-from conftest import ROOT, SCREENSHOTS
+from conftest import ROOT, SCREENSHOTS, do_without
 from playwright.sync_api import expect
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -23,17 +23,12 @@ WIDTHS = {"wide": (1280, 900, "light"), "phone": (390, 844, "dark")}
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_is_whole_and_open_to_everybody(browser, address, view, width):
+def test_a_view_is_whole_and_open_to_everybody(open_page, axe, view, width):
     path, text = VIEWS[view]
     wide, high, scheme = WIDTHS[width]
-    context = browser.new_context(
-        viewport={"width": wide, "height": high},
-        color_scheme=scheme,
-        reduced_motion="reduce",
-        base_url=address,
+    page = open_page(
+        viewport={"width": wide, "height": high}, color_scheme=scheme, reduced_motion="reduce"
     )
-    context.set_default_timeout(60_000)
-    page = context.new_page()
     page.goto(f"/#{path}")
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     expect(page.get_by_role("main").get_by_text(text).first).to_be_visible()
@@ -41,17 +36,22 @@ def test_a_view_is_whole_and_open_to_everybody(browser, address, view, width):
     overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{view}-{width}.png", full_page=True)
-    findings = run_axe(page)
-    context.close()
+    findings = run_axe(page, axe)
     assert overflow <= 0, f"the view is {overflow} pixels wider than the screen"
     assert not findings, "\n".join(findings)
 
 
-def run_axe(page) -> list[str]:
-    """What axe finds serious or critical, one line each."""
+@pytest.fixture
+def axe(pytestconfig) -> str:
+    """The script that looks at a page."""
     if not AXE.is_file():
-        pytest.skip("axe-core is not installed; `make page` does")
-    page.evaluate(AXE.read_text())
+        do_without(pytestconfig, "axe-core is not installed; `make page` does")
+    return AXE.read_text()
+
+
+def run_axe(page, axe) -> list[str]:
+    """What axe finds serious or critical, one line each."""
+    page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
         f"{violation['id']}: {violation['help']}: {node['html'][:150]}"

@@ -1,5 +1,7 @@
 """The networks of runs: for many searches at once, and one position across checkpoints."""
 
+import asyncio
+import json
 import shutil
 import threading
 import time
@@ -16,8 +18,14 @@ from tesuji.networks.evaluators import available_engines, make_evaluator
 from tesuji.networks.exporting import TOLERANCE
 from tesuji.networks.positions import random_positions
 from tesuji.search.api import search
+from tesuji.search.runner import StopFlag
+from tesuji.server.app import make_app
+from tesuji.server.keeping import Kept
 from tesuji.server.opinions import find_opinions, spread_steps
+from tesuji.server.options import ServerOptions
 from tesuji.server.positions import legal_moves
+from tesuji.server.services import Services
+from tesuji.server.turns import Turn, Turns
 from tesuji.server.weights import SharedEvaluator, Weights
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
@@ -39,11 +47,12 @@ def weights(runs):
     return Weights(runs)
 
 
-def opinions_of(weights, moves=(), most_steps=40, run="first", game=TIC_TAC_TOE):
+def opinions_of(weights, moves=(), most_steps=40, run="first", game=TIC_TAC_TOE, stop=None):
     state = game.new_state()
     for action in moves:
         game.apply(state, action)
-    return find_opinions(weights, run, game, state, legal_moves(game, state), most_steps)
+    with Turn(Turns(1), "somebody", stop or StopFlag()) as turn:
+        return find_opinions(weights, run, game, state, legal_moves(game, state), most_steps, turn)
 
 
 def call_in_threads(work, count=4):
@@ -232,6 +241,53 @@ def test_opinions_are_kept_by_step_and_position(weights):
     assert opinions_of(weights, (0,)).opinions[-1] != first.opinions[-1]
 
 
+def test_what_is_kept_of_a_position_does_not_grow_with_the_board(weights):
+    opinions_of(weights, (4,))
+    keys = list(weights.opinions._entries)
+    assert len(keys) == 4 and {len(position) for _, _, position in keys} == {16}
+
+
+def test_no_step_is_asked_once_the_question_is_stopped(weights):
+    stop = StopFlag()
+    stop.set()
+    assert opinions_of(weights, stop=stop).opinions == []
+    assert len(weights.opinions) == 0
+
+
+def test_opinions_wait_for_their_turn_and_end_when_nobody_waits_for_them(run):
+    options = ServerOptions(home=run.parent, can_train=False, names=("testserver",), searches=1)
+    services, is_over = Services(options), threading.Event()
+    body = json.dumps({"position": {"game": "tic-tac-toe"}}).encode()
+    incoming = iter([{"type": "http.request", "body": body, "more_body": False}])
+    sent = []
+
+    async def receive():
+        return next(incoming, {"type": "http.disconnect"})
+
+    async def send(message):
+        sent.append(message)
+
+    async def ask_while_another_computes():
+        other = asyncio.create_task(services.searches.run("other", lambda _: is_over.wait(20)))
+        headers = [(b"host", b"testserver"), (b"content-type", b"application/json")]
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/runs/first/opinions",
+            "query_string": b"",
+            "headers": headers,
+            "client": ("127.0.0.1", 5),
+        }
+        await asyncio.sleep(0.1)
+        await make_app(services)(scope, receive, send)
+        is_over.set()
+        return await other
+
+    assert asyncio.run(ask_while_another_computes())  # else it was waited for in vain
+    services.close()
+    assert sent[0]["status"] == 422 and b"the client went away" in sent[1]["body"]
+
+
 @pytest.mark.parametrize(
     ("count", "most", "expected"),
     [
@@ -273,3 +329,35 @@ def test_damaged_weights_have_no_opinion(run, weights):
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ValueError, match=r"^first/weights/00000000\.safetensors"):
         opinions_of(weights)
+
+
+# ---- what is kept --------------------------------------------------------------------------------
+
+
+def test_values_are_kept_up_to_a_size_and_the_oldest_go():
+    kept = Kept(10, size_of=len)
+    made = []
+
+    def find(key, size):
+        return kept.find(key, lambda: made.append(key) or "x" * size)
+
+    find("a", 4)
+    find("b", 4)
+    find("a", 4)
+    find("c", 4)
+    assert made == ["a", "b", "c"] and len(kept) == 2
+    find("a", 4)
+    find("b", 4)
+    assert made == ["a", "b", "c", "b"]
+    find("huge", 11)
+    assert len(kept) == 0
+    find("a", 10)
+    find("a", 10)
+    assert made == ["a", "b", "c", "b", "huge", "a"]
+
+
+def test_a_value_that_goes_while_it_is_made_is_told_all_the_same():
+    kept = Kept(10, size_of=len)
+    assert kept.find("slow", lambda: kept.find("huge", lambda: "x" * 11) and "slow") == "slow"
+    assert kept.find("slow", lambda: "again") == "again"
+    assert kept._size == len("again")

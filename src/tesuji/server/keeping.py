@@ -10,11 +10,16 @@ _NOTHING: Any = object()
 
 
 class Kept(Generic[Value]):
-    """Values by key; whoever asks while a value is being made waits for it. Safe for threads."""
+    """Values by key; whoever asks while a value is being made waits for it. Safe for threads.
 
-    def __init__(self, most: int) -> None:
-        """Keeps so many at most; those that nobody has asked for longest go first."""
-        self._most = most
+    Args:
+        most: of all sizes together; the values that nobody has asked for longest go first.
+        size_of: what a value counts; by default 1.
+    """
+
+    def __init__(self, most: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:  # noqa: D107
+        self._most, self._size_of = most, size_of
+        self._size = 0
         self._entries: OrderedDict[Hashable, _Entry[Value]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -23,8 +28,6 @@ class Kept(Generic[Value]):
         with self._lock:
             entry = self._entries.setdefault(key, _Entry())
             self._entries.move_to_end(key)
-            while len(self._entries) > self._most:
-                self._entries.popitem(last=False)
         with entry.lock:
             if entry.value is _NOTHING:
                 try:
@@ -32,7 +35,24 @@ class Kept(Generic[Value]):
                 except BaseException:
                     self._forget(key, entry)
                     raise
+                self._count(key, entry)
             return entry.value
+
+    def __len__(self) -> int:
+        """How many are kept, or being made."""
+        return len(self._entries)
+
+    def _count(self, key: Hashable, entry: "_Entry[Value]") -> None:
+        """Makes room for a value that was made just now; one too large for all is not kept."""
+        with self._lock:
+            if self._entries.get(key) is not entry:  # it had to go while it was being made
+                return
+            entry.size = self._size_of(entry.value)
+            self._size += entry.size
+            self._entries.move_to_end(key)
+            while self._size > self._most:
+                _, oldest = self._entries.popitem(last=False)
+                self._size -= oldest.size
 
     def _forget(self, key: Hashable, entry: "_Entry[Value]") -> None:
         with self._lock:
@@ -46,3 +66,4 @@ class _Entry(Generic[Value]):
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.value: Value = _NOTHING
+        self.size = 0  # while it is being made

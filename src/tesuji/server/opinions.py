@@ -1,6 +1,7 @@
 """One position across the checkpoints of a run: what each network says without a search."""
 
 import bisect
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from tesuji.games.contract import CHANCE, Game
 from tesuji.server.messages.games import Move
 from tesuji.server.messages.runs import Generation, Opinion, Opinions
+from tesuji.server.turns import Turn
 from tesuji.server.weights import Weights
 
 Say = Callable[[int], Opinion]
@@ -22,6 +24,7 @@ def find_opinions(
     state: Any,
     moves: Sequence[Move],
     most_steps: int,
+    turn: Turn,
 ) -> Opinions:
     """What the networks of at most so many steps say, the first and the last step among them.
 
@@ -32,6 +35,7 @@ def find_opinions(
         state: the position.
         moves: the legal ones, in the order in which policies are given.
         most_steps: with 1, the last alone.
+        turn: gives way to others between two steps; once it is stopped, no further step is asked.
 
     Raises:
         ValueError: when the run is of another game, or nobody is to move.
@@ -44,10 +48,14 @@ def find_opinions(
         raise ValueError("a network has opinions only where a player is to move")
     planes, actions = game.observation(state), [move.action for move in moves]
     say = _make_speaker(saved, planes, actions, reader.generations())
-    said = []
+    position = _digest(planes, actions)
+    said: list[Opinion] = []
     for step in spread_steps(reader.steps(), most_steps):
+        turn.give_way()
+        if turn.stop.is_set():
+            break
         try:
-            key = (reader.path, weights.stamp(reader, step), planes.tobytes(), tuple(actions))
+            key = (reader.path, weights.stamp(reader, step), position)
             said.append(weights.opinions.find(key, lambda step=step: say(step)))  # type: ignore[misc]
         except ValueError as error:
             if step in reader.steps():  # else they were deleted meanwhile
@@ -63,6 +71,13 @@ def spread_steps(steps: Sequence[int], most: int) -> list[int]:
         return [steps[-1]]
     last = len(steps) - 1
     return [steps[round(place * last / (most - 1))] for place in range(most)]
+
+
+def _digest(planes: NDArray[np.float32], actions: list[int]) -> bytes:
+    """What stands for a position among those kept: as many bytes whatever the board's size."""
+    digest = hashlib.blake2b(planes.tobytes(), digest_size=16)
+    digest.update(np.array(actions, np.int64).tobytes())
+    return digest.digest()
 
 
 def _make_speaker(

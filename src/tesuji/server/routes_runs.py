@@ -11,7 +11,7 @@ from tesuji.server.messages.base import RunName
 from tesuji.server.opinions import find_opinions
 from tesuji.server.positions import legal_moves
 from tesuji.server.routes_games import REFUSALS
-from tesuji.server.routes_searching import client_of
+from tesuji.server.routes_searching import client_of, while_connected
 from tesuji.server.run_games import MOST_LISTED
 from tesuji.server.services import Services
 
@@ -80,17 +80,26 @@ def make_run_routes(services: Services) -> APIRouter:
         run: Name, request: messages.OpinionsRequest, http: Request
     ) -> messages.Opinions:
         """What the networks of a run thought of a position, one after the other, and the truth."""
-        game, state = await asyncio.to_thread(services.positions.game_and_state, request.position)
-        moves = legal_moves(game, state)
-        said = await asyncio.to_thread(
-            find_opinions, services.weights, run, game, state, moves, request.most_steps
-        )
-        if not has_perfect(game):
-            return said
-        truth = await services.searches.run(
-            client_of(http),
-            lambda turn: services.players.outcomes(game, state, _TRUTH_SECONDS, turn),
-        )
-        return said.model_copy(update={"outcomes": truth.moves})
+        return await while_connected(http, _ask(services, client_of(http), run, request))
 
     return router
+
+
+async def _ask(
+    services: Services, client: str, run: str, request: messages.OpinionsRequest
+) -> messages.Opinions:
+    """What networks say, and then the truth where it is known; each takes a turn."""
+    game, state = await asyncio.to_thread(services.positions.game_and_state, request.position)
+    moves = legal_moves(game, state)
+    said = await services.searches.run(
+        client,
+        lambda turn: find_opinions(
+            services.weights, run, game, state, moves, request.most_steps, turn
+        ),
+    )
+    if not has_perfect(game):
+        return said
+    truth = await services.searches.run(
+        client, lambda turn: services.players.outcomes(game, state, _TRUTH_SECONDS, turn)
+    )
+    return said.model_copy(update={"outcomes": truth.moves})

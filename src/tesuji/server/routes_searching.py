@@ -30,7 +30,7 @@ def make_search_routes(services: Services) -> APIRouter:
             client_of(request),
             lambda turn: services.players.answer(game, state, body.player, body.seed, turn),
         )
-        return await _while_connected(request, running)
+        return await while_connected(request, running)
 
     @router.post("/outcomes")
     async def outcomes(request: Request, body: messages.OutcomesRequest) -> messages.Outcomes:
@@ -40,7 +40,7 @@ def make_search_routes(services: Services) -> APIRouter:
             client_of(request),
             lambda turn: services.players.outcomes(game, state, body.seconds, turn),
         )
-        return await _while_connected(request, running)
+        return await while_connected(request, running)
 
     @router.post("/formula")
     def formula(body: FormulaRequest) -> FormulaAnswer:
@@ -55,7 +55,7 @@ def client_of(request: Request) -> str:
     return f"http {request.client.host if request.client else ''}"
 
 
-async def _while_connected(request: Request, work: Awaitable[T]) -> T:
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
     """The result of `work`; a client that goes away cancels it."""
     task: asyncio.Future[Any] = asyncio.ensure_future(work)
     try:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from tesuji.training.saved import SavedRun
 
 _EVALUATORS_KEPT = 6
-_OPINIONS_KEPT = 20_000
+_OPINIONS_KEPT = 64 << 20  # bytes
+_OPINION_BYTES = 1000  # of one, with its key; and
+_SHARE_BYTES = 32  # of each move's share in it, an object of its own
 _MAKING = threading.Lock()  # PyTorch's exporter to ONNX serves one caller in the whole process
 _TRIES = 3  # a run that keeps few weights may delete the newest while they are being read
 
@@ -30,7 +32,7 @@ class Weights:
     def __init__(self, runs: Runs) -> None:
         """Of those runs; nothing is loaded yet."""
         self.runs = runs
-        self.opinions: Kept[Opinion] = Kept(_OPINIONS_KEPT)
+        self.opinions: Kept[Opinion] = Kept(_OPINIONS_KEPT, _bytes_of)
         self._evaluators: Kept[SharedEvaluator] = Kept(_EVALUATORS_KEPT)
 
     def saved(self, run: str) -> "SavedRun":
@@ -89,6 +91,10 @@ class Weights:
             hint = f"the nearest are of {near}" if near is not None else "it has none yet"
             raise ValueError(f"{reader.name} has no weights of step {step}; {hint}")
         return stamp
+
+
+def _bytes_of(opinion: Opinion) -> int:
+    return _OPINION_BYTES + _SHARE_BYTES * len(opinion.policy)
 
 
 def _engine_for_one(network: Any) -> str:

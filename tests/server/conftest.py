@@ -1,7 +1,8 @@
-"""A server in this process, with small limits."""
+"""A server in this process, with small limits and a run."""
 
 import pytest
 import schemathesis
+from small_runs import copy_finished
 
 from tesuji.server.app import make_app
 from tesuji.server.messages.games import Limits
@@ -13,8 +14,9 @@ SMALL = Limits(simulations=2000, seconds=20.0, nodes=2000, depth=4, body_bytes=1
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory):
-    """What all requests share, without any run."""
+    """What all requests share, with a run of tic-tac-toe."""
     home = tmp_path_factory.mktemp("runs")
+    copy_finished(tmp_path_factory, home / "finished")
     options = ServerOptions(home=home, can_train=False, limits=SMALL, names=("testserver",))
     services = Services(options)
     yield services

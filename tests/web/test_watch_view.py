@@ -137,7 +137,7 @@ def test_the_drawing_closes_a_node_and_tells_about_it(page):
     canvas = page.get_by_role("application", name="Search tree")
     canvas.focus()
     page.keyboard.press("Shift+ArrowDown")
-    card = page.get_by_role("complementary", name="Details of a node")
+    card = page.get_by_role("region", name="Details of a node")
     expect(card.locator("dd").first).to_have_text(str(SIMULATIONS))
     expect(card.get_by_role("grid", name="The node's position")).to_be_visible()
     expect(card.get_by_role("link", name="Play from here")).to_have_attribute(

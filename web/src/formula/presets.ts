@@ -18,8 +18,8 @@ export const presets: readonly Preset[] = [
   preset(
     "satellite",
     "Satellite",
-    "Five manoeuvres of a satellite, nothing tried yet and all worth the same. Make selections: " +
-      "visits share themselves out as the priors say.",
+    "An example without a board: a satellite chooses among five manoeuvres. The formula knows no games, only " +
+      "moves. Nothing is tried yet and all are worth the same; make selections, and visits share themselves out as the priors say.",
     {},
     name(manoeuvres, manoeuvrePriors),
   ),

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from tesuji.games.saved_games import SavedGame, read_saved, to_json, to_sgf
 from tesuji.server.messages import games as messages
 from tesuji.server.messages.base import GameName, Problem
+from tesuji.server.refusals import telling_rule_faults
 from tesuji.server.services import Services
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -74,9 +75,10 @@ def _export(services: Services, request: messages.ExportRequest) -> messages.Exp
         players=list(request.players),
         resigned=request.resigned,
     )
-    write = to_sgf if request.format == "sgf" else to_json
+    with telling_rule_faults(game):
+        content = to_sgf(game, saved) if request.format == "sgf" else to_json(game, saved)
     name = "".join(c if c.isalnum() or c == "-" else "_" for c in saved.game).strip("_")
-    return messages.ExportedGame(file_name=f"{name}.{request.format}", content=write(game, saved))
+    return messages.ExportedGame(file_name=f"{name}.{request.format}", content=content)
 
 
 def _import(services: Services, request: messages.ImportRequest) -> messages.ImportedGame:

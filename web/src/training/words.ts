@@ -5,7 +5,7 @@ import { duration, signed } from "../numbers";
 
 export type StateKind = "busy" | "on" | "off" | "good" | "bad";
 
-export const stateWords: Record<RunInfo["state"], { word: string; kind: StateKind }> = {
+const stateWords: Record<RunInfo["state"], { word: string; kind: StateKind }> = {
   starting: { word: "Starting", kind: "busy" },
   running: { word: "Training", kind: "on" },
   stopping: { word: "Stopping", kind: "busy" },
@@ -13,6 +13,14 @@ export const stateWords: Record<RunInfo["state"], { word: string; kind: StateKin
   finished: { word: "Finished", kind: "good" },
   failed: { word: "Failed", kind: "bad" },
 };
+
+const NEEDS_LEARN = "tesuji[learn]"; // in the server's sentence about a package that is missing
+
+/** The state in a word; a run that only cannot be read without PyTorch has not failed. */
+export function stateOf(info: RunInfo): { word: string; kind: StateKind } {
+  const isUnreadable = info.state === "failed" && info.message.includes(NEEDS_LEARN);
+  return isUnreadable ? { word: "Not readable here", kind: "off" } : stateWords[info.state];
+}
 
 export function isBusy(info: RunInfo): boolean {
   return ["starting", "running", "stopping"].includes(info.state);

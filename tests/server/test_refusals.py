@@ -1,17 +1,22 @@
 """What is refused in a sentence of ours, and what is a fault: told to the log, not to the world."""
 
+import contextlib
 import json
 import re
 
 import pytest
 from fastapi.testclient import TestClient
 from pydantic import TypeAdapter, ValidationError
+from test_served_positions import FAULTY, OWN
 
 from tesuji.binding import RuleError
 from tesuji.games.contract import Game
 from tesuji.games.registry import UnknownGame, make_game
 from tesuji.search.config import parse_option
+from tesuji.server.app import make_app
+from tesuji.server.options import ServerOptions
 from tesuji.server.refusals import FAULT, is_refusal
+from tesuji.server.services import Services
 
 LONG = "a" * 300
 
@@ -87,6 +92,35 @@ def test_a_refusal_is_a_whole_sentence(client, method, path, request_, status, s
     answer = client.request(method, path, **request_, headers={"content-type": "application/json"})
     assert answer.status_code == status
     assert re.match(sentence, answer.json()["message"]), answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sentence"),
+    [
+        (
+            "/api/export",
+            {"position": {"game": "faulty", "moves": [1]}, "format": "json", "players": []},
+            "the rules of faulty raise IndexError",
+        ),
+        (
+            "/api/import",
+            {
+                "content": '{"format": "tesuji-game", "version": 1, "game": "faulty(fault=1)", '
+                '"moves": ["0"]}'
+            },
+            "the rules of faulty(fault=1) raise OverflowError",
+        ),
+    ],
+)
+def test_rules_that_fail_while_a_game_is_saved_or_read_are_told(tmp_path, path, body, sentence):
+    source = tmp_path / "faulty.py"
+    source.write_text(OWN + FAULTY)
+    games = (f"{source}:Faulty",)
+    options = ServerOptions(home=tmp_path, games=games, can_train=False, names=("testserver",))
+    with contextlib.closing(Services(options)) as services:
+        answer = TestClient(make_app(services)).post(path, json=body)
+    assert answer.status_code == 422
+    assert answer.json()["message"].startswith(sentence)
 
 
 def test_head_is_answered_like_get(client):

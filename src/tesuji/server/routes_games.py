@@ -1,9 +1,11 @@
 """Routes about games, positions and saved games."""
 
+import contextlib
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from tesuji.games.contract import Game
 from tesuji.games.saved_games import SavedGame, read_saved, to_json, to_sgf
 from tesuji.server.messages import games as messages
 from tesuji.server.messages.base import GameName, Problem
@@ -82,7 +84,14 @@ def _export(services: Services, request: messages.ExportRequest) -> messages.Exp
 
 
 def _import(services: Services, request: messages.ImportRequest) -> messages.ImportedGame:
-    saved = read_saved(request.content, services.catalogue.game)
+    with contextlib.ExitStack() as reading:
+
+        def make_game(name: str) -> Game:
+            game = services.catalogue.game(name)
+            reading.enter_context(telling_rule_faults(game))
+            return game
+
+        saved = read_saved(request.content, make_game)
     setup = None
     if saved.cells is not None:
         setup = messages.Setup(cells=saved.cells, to_play=saved.to_play)

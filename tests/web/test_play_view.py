@@ -195,3 +195,108 @@ def test_a_network_answers_and_its_step_is_told(page, ask, run_folder):
     expect(page.get_by_text("last answer: generation 3")).to_be_visible()
     page.get_by_role("button", name="Take back").click()
     expect(page.get_by_test_id("status")).to_have_text("Move 0 of 2. Your turn.")
+
+
+def lead_to_a_blocked_direction(ask):
+    """A position of 2048 with a direction that is illegal in it, and one that is legal."""
+    view = ask("play", {"position": {"game": "2048"}})
+    while len(view["legal"]) == 4:
+        view = ask("play", {"position": position_of(view), "action": view["legal"][0]["action"]})
+    legal = view["legal"][0]
+    blocked = {"up", "down", "left", "right"} - {move["name"] for move in view["legal"]}
+    return position_of(view)["moves"], blocked.pop(), legal
+
+
+def position_of(view):
+    return {"game": view["game"], "moves": [move["action"] for move in view["moves"]]}
+
+
+def test_arrows_slide_the_tiles_also_from_the_board_and_never_go_back(page, ask):
+    moves, blocked, legal = lead_to_a_blocked_direction(ask)
+    open_game(page, game="2048", moves=",".join(map(str, moves)), seats="h")
+    expect(moves_of(page)).to_have_count(len(moves))
+    cell(page, 1, 1).click()
+    page.keyboard.press(f"Arrow{blocked.capitalize()}")
+    page.keyboard.press(f"Arrow{legal['name'].capitalize()}")
+    expect(moves_of(page)).to_have_count(len(moves) + 2)  # a tile came by chance
+    assert position_in(page)["moves"][:-1] == [*moves, legal["action"]]
+
+
+def test_a_move_that_failed_is_made_by_trying_again(browser, address):
+    page = browser.new_page(base_url=address)  # its console tells of the failure
+    open_game(page, game="tic-tac-toe", seats="hm", vs="random")
+    page.route("**/api/play", lambda route: route.abort(), times=1)
+    cell(page, 1, 1).click()
+    page.get_by_role("button", name="Try again").click()
+    expect(moves_of(page)).to_have_count(2)
+    assert position_in(page)["moves"][0] == 4
+    page.close()
+
+
+def test_an_opponent_goes_on_after_a_lost_connection(browser, address):
+    page = browser.new_page(base_url=address)
+    asked = []
+
+    def pass_on(socket):
+        server = socket.connect_to_server()
+
+        def hear(message):
+            asked.extend([message] if '"ask"' in message else [])
+            if len(asked) == 1 and '"ask"' in message:
+                socket.close(code=1001, reason="lost")
+            else:
+                server.send(message)
+
+        socket.on_message(hear)
+
+    page.route_web_socket("**/api/socket", pass_on)
+    open_game(page, game="tic-tac-toe", seats="hm", vs="random")
+    cell(page, 1, 1).click()
+    expect(moves_of(page)).to_have_count(2)
+    assert len(asked) == 2
+    page.close()
+
+
+def test_a_new_game_begins_by_enter_and_not_with_an_invalid_number(page):
+    open_game(page, game="tic-tac-toe", seats="hm", vs="uct", simulations=60)
+    page.keyboard.press("n")
+    dialog = page.get_by_role("dialog", name="New game")
+    simulations = dialog.get_by_role("spinbutton", name="Simulations")
+    simulations.fill("0")
+    dialog.get_by_role("button", name="Start game").click()
+    expect(simulations).to_be_focused()
+    expect(dialog).to_contain_text("Give a whole number from 1")
+    simulations.fill("70")
+    simulations.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_role("list", name="Players")).to_contain_text("70 simulations")
+
+
+def test_links_to_the_other_views_carry_the_engine(page, run_folder):
+    name = run_folder.name
+    open_game(page, game="tic-tac-toe", seats="hm", vs="guided", run=name, simulations=90)
+    cell(page, 1, 1).click()
+    watch = page.get_by_role("link", name="Watch it think")
+    expect(page.get_by_test_id("analysis-state")).to_have_text(re.compile("done|proven"))
+    query = parse_qs(watch.get_attribute("href").partition("?")[2])
+    told = {key: query[key][0] for key in ("evaluator", "run", "simulations", "proofs", "moves")}
+    assert told == {
+        "evaluator": "network",
+        "run": name,
+        "simulations": "90",
+        "proofs": "1",
+        "moves": "4",
+    }
+    page.get_by_role("link", name="In the formula").click()
+    expect(page).to_have_url(re.compile(rf"by=run%3A{name}&simulations=90"))
+
+
+def test_a_link_to_no_game_shows_no_board(browser, address):
+    page = browser.new_page(base_url=address)  # its console may tell of the refusal
+    open_game(page, game="tic-tac-toe", seats="hh")
+    page.goto("/#/play?game=nonsense")
+    expect(page.get_by_role("alert")).to_contain_text("nonsense")
+    expect(board(page)).to_have_count(0)
+    page.get_by_role("link", name="Play something else").click()
+    expect(page.get_by_test_id("status")).to_have_text("Your turn.")
+    page.close()

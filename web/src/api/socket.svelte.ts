@@ -117,7 +117,8 @@ class Socket {
   }
 
   #send(message: FromPage): void {
-    this.#socket?.send(JSON.stringify(message));
+    // One that is closing takes nothing more; what is pending fails once it is closed.
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
   #connect(): void {

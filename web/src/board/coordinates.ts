@@ -46,7 +46,7 @@ export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>):
 
 /** The size of the letters in cells: about as large on the screen whatever the board's size. */
 export function sizeOfCoordinates(geometry: Geometry): number {
-  return 0.02 + 0.028 * Math.max(geometry.width, geometry.height);
+  return 0.02 + 0.025 * Math.max(geometry.width, geometry.height);
 }
 
 function list(count: number, labelOf: (index: number) => string): string[] {

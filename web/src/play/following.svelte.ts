@@ -25,7 +25,7 @@ export function keepThinking(
   const limits = () => offer.about?.limits;
   const isReady = () => socket.state === "open" && !isHeld();
 
-  $effect(() => offer.watch());
+  $effect(() => untrack(() => offer.watch()));
 
   $effect(() => {
     const known = limits();

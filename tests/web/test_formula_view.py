@@ -64,6 +64,7 @@ def test_twenty_selections_follow_the_priors_and_can_be_taken_back(page):
     expect(page.get_by_role("img", name="Selections in order")).to_have_accessible_name(
         f"Selections in order: {named}"
     )
+    expect(page).to_have_url(re.compile(r"order=\w{20}"))  # which is written a moment later
     page.reload()  # the address keeps it all
     expect(visits).to_have_text("11 / 1 / 4 / 3 / 1")
     page.get_by_role("button", name="Take back").click()

@@ -1,7 +1,7 @@
 /** What the server offers: its games, its limits, and its runs as they change. */
 
 import { api, sentenceOf } from "../api/client";
-import type { About, GameInfo, RunInfo } from "../api/schema";
+import type { About, GameInfo, Generation, RunInfo } from "../api/schema";
 import { socket } from "../api/socket.svelte";
 import { titlePart } from "./names";
 
@@ -29,15 +29,26 @@ class Offer {
     const id = socket.request({ type: "watch" }, (message) => {
       if (message.type !== "run") return;
       const { info, generations } = message;
-      const known = new Map(this.#generations.get(info.run));
-      for (const one of [...generations, ...(info.latest ? [info.latest] : [])]) {
-        known.set(one.step, one.generation);
-      }
-      this.#generations = new Map(this.#generations).set(info.run, known);
+      this.#learn(info.run, [...generations, ...(info.latest ? [info.latest] : [])]);
       const isNew = !this.runs.some((run) => run.run === info.run);
       this.runs = isNew ? [...this.runs, info] : this.runs.map((run) => (run.run === info.run ? info : run));
     });
     return () => socket.cancel(id);
+  }
+
+  /** Asks which generation each step of a run is. */
+  async loadGenerations(run: string): Promise<void> {
+    try {
+      this.#learn(run, (await api.run(run)).generations);
+    } catch {
+      // Steps are shown without their generations.
+    }
+  }
+
+  #learn(run: string, generations: readonly Generation[]): void {
+    const known = new Map(this.#generations.get(run));
+    for (const one of generations) known.set(one.step, one.generation);
+    this.#generations = new Map(this.#generations).set(run, known);
   }
 
   infoOf(name: string): GameInfo | undefined {

@@ -1,15 +1,23 @@
 """The whole server through its front door: HTTP and the WebSocket, in this process."""
 
+import asyncio
+import contextlib
 import threading
 import time
 
 import pytest
+from fastapi import WebSocket, WebSocketDisconnect
 from fastapi.testclient import TestClient
 
-from tesuji import SearchConfig, make_game, search
+from tesuji import SearchConfig, StopFlag, make_game, search
+from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.server.app import make_app
-from tesuji.server.options import ServerOptions
+from tesuji.server.asking_solvers import make_analysis
+from tesuji.server.messages.searching import PerfectPlayer
+from tesuji.server.options import DEFAULT_LIMITS, ServerOptions
 from tesuji.server.services import Services
+from tesuji.server.socket import Connection, Request
+from tesuji.server.turns import Turn, Turns
 
 GAME = {"game": "tic-tac-toe", "moves": [0, 4]}
 UNIFORM = {"kind": "search", "evaluator": "uniform", "simulations": 300}
@@ -109,6 +117,7 @@ def test_outcomes_are_those_of_perfect_play(client):
         ({"options": {"cpuct": 1}}, "there is no option 'cpuct'"),
         ({"options": {"c_puct": "big"}}, "it must be a number"),
         ({"options": {"rollouts": 1000}}, "it can be 100 at most here"),
+        ({"options": {"rollouts": 10, "leaves": 100}}, "leaves × rollouts is 1000"),
         ({"evaluator": "network"}, "no run is given"),
         ({"evaluator": "network", "run": "nobody"}, "nobody"),
         ({"evaluator": "network", "run": "../../etc"}, "run"),
@@ -128,42 +137,188 @@ def test_nothing_is_searched_when_the_game_is_over(client):
     assert "the game is over" in answer.json()["message"]
 
 
-def test_a_stopped_search_answers_with_what_it_has(socket):
-    long = {"kind": "search", "evaluator": "rollout", "simulations": 0, "seconds": 15.0}
-    long["options"] = {"rollouts": 100}
-    position = {"game": "connect-four", "moves": []}
-    socket.send_json({"type": "ask", "id": "a", "position": position, "player": long})
-    while socket.receive_json()["type"] != "progress":
+EMPTY = {"game": "connect-four", "moves": []}
+LONG = {
+    "kind": "search",
+    "evaluator": "rollout",
+    "simulations": 0,
+    "seconds": 60.0,
+    "options": {"rollouts": 100},
+}
+DEEP = {"kind": "alphabeta", "depth": 30, "seconds": 60.0}
+
+
+def ask(socket, id_, player, position=EMPTY):
+    socket.send_json({"type": "ask", "id": id_, "position": position, "player": player})
+
+
+def receive_progress(socket):
+    while (message := socket.receive_json())["type"] == "queued":
         pass
+    assert message["type"] == "progress", message
+    return message
+
+
+def wait_until(is_so):
+    """Waits for what happens soon, or fails."""
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def idle(services):
+    """Nothing of a neighbour's runs any more."""
+    wait_until(lambda: not services.searches.running)
+
+
+def test_a_stopped_search_answers_with_what_it_has(socket):
+    ask(socket, "a", LONG)
+    assert receive_progress(socket)["analysis"]["simulations"] > 0
     socket.send_json({"type": "stop", "id": "a"})
     answer = receive(socket, "answer")["answer"]
-    assert 0 < answer["analysis"]["simulations"] < 200_000
+    assert 0 < answer["analysis"]["simulations"]
+    assert answer["seconds"] < 50
 
 
-def test_a_page_that_goes_away_frees_its_search(client, services):
-    long = {"kind": "search", "evaluator": "rollout", "simulations": 0, "seconds": 20.0}
-    long["options"] = {"rollouts": 100}
+@pytest.mark.parametrize("player", [LONG, DEEP])
+def test_a_search_stopped_right_after_it_was_asked_for_answers(socket, player):
+    ask(socket, "a", player)
+    socket.send_json({"type": "stop", "id": "a"})
+    assert receive(socket, "answer")["answer"]["seconds"] < 50
+
+
+def test_alpha_beta_tells_of_its_depths_and_can_be_stopped(socket):
+    ask(socket, "a", DEEP)
+    first = receive_progress(socket)["analysis"]
+    assert len(first["moves"]) == 7 and first["best"] is not None
+    receive_progress(socket)
+    socket.send_json({"type": "stop", "id": "a"})
+    answer = receive(socket, "answer")["answer"]
+    assert answer["seconds"] < 50 and not answer["analysis"]["is_proven"]
+
+
+def test_a_search_stopped_while_it_waits_answers(socket, idle):
+    for number in range(3):  # two have a thread, one waits
+        ask(socket, f"a{number}", LONG)
+    while (message := socket.receive_json())["type"] != "queued":
+        assert message["type"] == "progress"
+    assert message["id"] == "a2"
+    socket.send_json({"type": "stop", "id": "a2"})
+    assert receive(socket, "answer")["id"] == "a2"
+
+
+def test_perfect_play_that_is_stopped_says_so(socket):
+    # The empty board of another size has no book, and takes minutes.
+    ask(socket, "a", {"kind": "perfect"}, {"game": "connect-four(rows=7,cols=6)", "moves": []})
+    socket.send_json({"type": "stop", "id": "a"})
+    failure = receive(socket, "failure")
+    assert "stopped" in failure["message"] and "ask again" in failure["message"]
+
+
+def test_perfect_play_has_a_limit_of_time(tmp_path):
+    limits = DEFAULT_LIMITS.model_copy(update={"seconds": 0.2})
+    services = Services(ServerOptions(home=tmp_path, can_train=False, limits=limits))
+    game = make_game("connect-four(rows=7,cols=6)")
+    turn = Turn(Turns(1), "a", StopFlag())
+    with turn, pytest.raises(ValueError, match=r"not found in 0.2 seconds; ask again"):
+        services.players.answer(game, game.new_state(), PerfectPlayer(), 0, turn)
+    services.close()
+
+
+def test_alpha_beta_chooses_among_equals_by_its_seed(client):
+    player = {"kind": "alphabeta", "depth": 2}
+    position = {"game": "tic-tac-toe", "moves": []}
+    chosen = []
+    for seed in range(12):
+        body = {"position": position, "player": player, "seed": seed}
+        chosen.append(client.post("/api/search", json=body).json()["action"])
+    state = make_game("tic-tac-toe").new_state()
+    agent = AlphaBeta(make_game("tic-tac-toe"), depth=2)
+    assert chosen == [agent.choose([state], seed)[0] for seed in range(12)]
+    assert len(set(chosen)) > 3
+
+
+def test_sixteen_long_searches_of_one_page_do_not_hold_up_another(client, services, socket, idle):
+    for number in range(16):
+        ask(socket, f"long-{number}", LONG)
+    wait_until(lambda: services.searches.num_waiting == 14)
+    with client.websocket_connect("/api/socket") as other:
+        ask(other, "short", UNIFORM, GAME)
+        receive(other, "answer")
+        health = client.get("/api/health").json()
+        assert (health["started"], health["waiting"]) == (2, 14)  # all of them are still there
+
+
+def test_a_page_that_goes_away_frees_its_search(client, services, idle):
     with client.websocket_connect("/api/socket") as socket:
-        position = {"game": "connect-four", "moves": []}
-        socket.send_json({"type": "ask", "id": "a", "position": position, "player": long})
-        while socket.receive_json()["type"] != "progress":
-            pass
+        ask(socket, "a", LONG)
+        receive_progress(socket)
         assert client.get("/api/health").json()["started"] == 1
-    deadline = time.monotonic() + 10
-    while services.searches.running and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not services.searches.running
+    wait_until(lambda: not services.searches.running)
 
 
-def test_a_cancelled_search_says_nothing_more(socket):
-    long = {"kind": "search", "evaluator": "rollout", "simulations": 0, "seconds": 15.0}
-    position = {"game": "connect-four", "moves": []}
-    socket.send_json({"type": "ask", "id": "long", "position": position, "player": long})
-    socket.send_json({"type": "cancel", "id": "long"})
-    socket.send_json({"type": "ask", "id": "short", "position": GAME, "player": UNIFORM})
-    while (message := socket.receive_json())["id"] != "short":
+def pass_marker(socket):
+    """Reads until the server has seen all that was sent before."""
+    ask(socket, "marker", {"kind": "random"}, GAME)
+    while (message := socket.receive_json())["type"] != "answer":
         assert message["type"] in ("queued", "progress")
-    assert message["type"] in ("answer", "progress", "queued")
+    assert message["id"] == "marker"
+
+
+def test_a_cancelled_search_says_nothing_more(socket, services):
+    ask(socket, "a", LONG)
+    receive_progress(socket)
+    socket.send_json({"type": "cancel", "id": "a"})
+    pass_marker(socket)
+    wait_until(lambda: not services.searches.running)
+    ask(socket, "b", UNIFORM, GAME)
+    while (message := socket.receive_json())["type"] != "answer":
+        assert message["id"] == "b"
+
+
+def test_a_request_with_the_id_of_an_older_one_hears_nothing_of_that(socket):
+    ask(socket, "a", LONG)
+    receive_progress(socket)
+    with_a_full_column = {"game": "connect-four", "moves": [0, 0, 0, 0, 0, 0]}
+    ask(socket, "a", {**LONG, "seconds": 0.6}, with_a_full_column)
+    pass_marker(socket)
+    while (message := socket.receive_json())["type"] != "answer":
+        assert len(message["analysis"]["moves"]) == 6
+    assert len(message["answer"]["analysis"]["moves"]) == 6
+
+
+def test_a_report_that_comes_after_its_request_was_ended_is_not_sent(services):
+    async def report_late():
+        connection = Connection(services, WebSocket({"type": "websocket"}, None, None))
+        request = Request("a")
+        report = connection._reporter(request)
+        analysis = make_analysis(make_game("tic-tac-toe"), make_game("tic-tac-toe").new_state(), 0)
+        report(analysis, 0.1)
+        await asyncio.sleep(0.01)
+        unsent = connection._outgoing.unsent
+        request.is_open = False
+        report(analysis, 0.2)
+        await asyncio.sleep(0.01)
+        assert 0 < unsent == connection._outgoing.unsent
+
+    asyncio.run(report_late())
+
+
+def test_too_many_pages_of_one_address_are_refused(client, services):
+    with contextlib.ExitStack() as pages:
+        for _ in range(64):
+            pages.enter_context(client.websocket_connect("/api/socket"))
+        with (
+            pytest.raises(WebSocketDisconnect) as refused,
+            client.websocket_connect("/api/socket"),
+        ):
+            pass
+        assert refused.value.reason == "64 pages are open already"
+    wait_until(lambda: not services.pages)
+    with client.websocket_connect("/api/socket"):
+        pass
 
 
 def test_a_trace_is_kept_to_look_at(socket):

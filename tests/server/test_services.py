@@ -6,9 +6,10 @@ import pytest
 from small_runs import copy_finished
 
 from tesuji import SearchConfig, make_game, search
+from tesuji.server.kept_traces import KeptTraces
 from tesuji.server.messages.games import Position
 from tesuji.server.options import ServerOptions
-from tesuji.server.services import KeptTraces, Services
+from tesuji.server.services import Services
 from tesuji.server.trace import Trace
 
 GAME = make_game("tic-tac-toe")
@@ -27,6 +28,7 @@ def test_the_traces_looked_at_longest_ago_go_first(trace):
     kept.put("a", "two", trace)
     kept.get("a", "one")
     kept.put("b", "three", trace)
+    assert kept.nbytes == 2 * trace.nbytes
     assert kept.get("a", "one") is trace and kept.get("b", "three") is trace
     with pytest.raises(ValueError, match="not kept any more"):
         kept.get("a", "two")
@@ -38,6 +40,25 @@ def test_a_trace_larger_than_the_limit_is_kept_until_the_next(trace):
     assert len(kept) == 1
     kept.put("a", "two", trace)
     assert len(kept) == 1 and kept.get("a", "two") is trace
+
+
+def test_who_keeps_more_loses_their_own_first(trace):
+    kept = KeptTraces(most_bytes=3 * trace.nbytes)
+    kept.put("a", "oldest of all", trace)
+    for number in range(5):
+        kept.put("b", f"{number}", trace)
+    assert kept.get("a", "oldest of all") is trace
+    assert kept.get("b", "3") is trace and kept.get("b", "4") is trace
+    assert len(kept) == 3 and kept.nbytes == 3 * trace.nbytes
+
+
+def test_one_page_keeps_eight_traces_at_most(trace):
+    kept = KeptTraces(most_bytes=1 << 30)
+    for number in range(20):
+        kept.put("a", f"{number}", trace)
+    kept.put("a", "19", trace)  # again
+    assert len(kept) == 8 and kept.nbytes == 8 * trace.nbytes
+    assert kept.get("a", "12") is trace
 
 
 def test_nobody_sees_the_traces_of_another_page(trace):
@@ -69,3 +90,12 @@ def test_the_first_run_decides_what_is_shown_first(tmp_path_factory, tmp_path):
     about = services.about()
     assert (about.default_game, about.default_run) == ("tic-tac-toe", "given")
     services.close()
+
+
+def test_runs_are_closed_even_where_searches_cannot_be(tmp_path):
+    services, closed = serve_home(tmp_path), []
+    services.runs.close = lambda: closed.append(True)
+    services.searches.running = None  # so that closing them fails
+    with pytest.raises(TypeError):
+        services.close()
+    assert closed

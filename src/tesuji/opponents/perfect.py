@@ -5,7 +5,9 @@ without chance are searched to their end if they are small. Outcomes are +1, 0 a
 wins, draws or loses for the mover.
 """
 
+import contextlib
 import functools
+import itertools
 import math
 import random
 from collections.abc import Sequence
@@ -20,12 +22,13 @@ from tesuji.opponents.alpha_beta import AlphaBeta
 from tesuji.opponents.connect_four_kernels import ILLEGAL
 from tesuji.opponents.connect_four_openings import BOOK_GAME, BOOK_PLIES, load_opening_book
 from tesuji.opponents.connect_four_solver import ConnectFourSolver, Progress
-from tesuji.opponents.protocol import Stop, check_stop, require_choices
+from tesuji.opponents.protocol import Stop, Stopped, check_stop, require_choices
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
 _MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest
 _TABLE_BYTES = 1 << 26
 _SOLVERS_KEPT = 4
+_QUESTIONS_BEFORE_WORK = 2  # asked of `stop` before compiled code runs, at most
 
 Solver = ConnectFourSolver | AlphaBeta
 
@@ -119,6 +122,13 @@ def _look_up(game: ConnectFour, state: Any) -> NDArray[np.int8] | None:
     if occupied.bit_count() >= BOOK_PLIES:
         return None
     return load_opening_book().move_outcomes(own, occupied)
+
+
+def compile_solver(game: Game, state: Any) -> None:
+    """Has `move_outcomes` compiled for the game, by some milliseconds of solving `state`."""
+    asked = itertools.count()
+    with contextlib.suppress(Stopped):
+        move_outcomes(game, [state], stop=lambda: next(asked) >= _QUESTIONS_BEFORE_WORK)
 
 
 @functools.lru_cache(maxsize=_SOLVERS_KEPT)

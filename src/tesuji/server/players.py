@@ -2,7 +2,6 @@
 
 import dataclasses
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,24 +9,31 @@ import numpy as np
 from tesuji.arena.agents import evaluate_states
 from tesuji.games.contract import Game
 from tesuji.opponents.alpha_beta import AlphaBeta
-from tesuji.opponents.perfect import has_perfect, move_outcomes
+from tesuji.opponents.perfect import compile_solver, has_perfect
 from tesuji.opponents.protocol import Stopped
 from tesuji.search.api import Searcher
 from tesuji.search.config import SearchConfig, option_kinds
 from tesuji.search.result import SearchResult
 from tesuji.server.analysis import analyse
+from tesuji.server.asking_solvers import (
+    OnProgress,
+    Question,
+    ask_alpha_beta,
+    ask_perfect,
+    find_outcomes,
+    make_analysis,
+)
+from tesuji.server.compiling_ahead import CompilingAhead
 from tesuji.server.messages import searching as messages
 from tesuji.server.options import ServerOptions
-from tesuji.server.positions import legal_moves, name_move
+from tesuji.server.positions import legal_moves
 from tesuji.server.turns import Turn
 from tesuji.server.weights import Weights
 
-OnProgress = Callable[[messages.Analysis, float], None]
-"""Called from the search's thread with what it thinks so far, and the seconds it took."""
-
 _PAUSE = 0.1  # seconds between two reports of progress
 _OURS = ("simulations", "visits", "nodes", "seconds", "max_bytes", "trace")
-_AT_MOST = {"rollouts": 100, "leaves": 256}  # so that a search sees soon that it is to stop
+_AT_MOST = {"rollouts": 100, "leaves": 256}
+_MOST_ROLLOUTS_A_ROUND = 256  # so that a search soon gives way, and sees that it is to stop
 
 
 class Players:
@@ -40,6 +46,11 @@ class Players:
 
     def __init__(self, options: ServerOptions, weights: Weights) -> None:  # noqa: D107
         self._options, self._weights = options, weights
+        self._compiling = CompilingAhead()
+
+    def close(self) -> None:
+        """Compiles nothing more."""
+        self._compiling.close()
 
     def answer(
         self,
@@ -54,9 +65,10 @@ class Players:
 
         Raises:
             ValueError: when the game is over, or the player cannot be had.
-            Stopped: when a solver was cancelled.
+            Stopped: when it was stopped before there was anything to say.
         """
-        _require_choice(game, state)
+        _require_choice(state)
+        question = Question(game, state, seed, turn, on_progress)
         start = time.perf_counter()
         if isinstance(player, messages.SearchPlayer):
             result, step = self.search(game, state, player, seed, turn, on_progress)
@@ -64,12 +76,12 @@ class Players:
         elif isinstance(player, messages.NetworkPlayer):
             action, analysis = self._ask_network(game, state, player)
         elif isinstance(player, messages.AlphaBetaPlayer):
-            action, analysis = self._ask_alpha_beta(game, state, player, seed, turn)
+            action, analysis = self._ask_alpha_beta(question, player)
         elif isinstance(player, messages.PerfectPlayer):
-            action, analysis = self._ask_perfect(game, state, seed, turn)
+            action, analysis = self._ask_perfect(question)
         else:
             action = int(np.random.default_rng(seed).choice(game.legal(state)))
-            analysis = _make_analysis(game, state, best=action)
+            analysis = make_analysis(game, state, best=action)
         return messages.SearchAnswer(
             action=int(action),
             name=game.action_name(int(action)),
@@ -88,17 +100,19 @@ class Players:
         is_traced: bool = False,
     ) -> tuple[SearchResult, int | None]:
         """A search's result, and the step of the weights it used."""
-        _require_choice(game, state)
+        _require_choice(state)
         evaluator, base, step = self._evaluator(game, player)
         config = self._config(base, player, is_traced)
         searcher = Searcher(game, evaluator, config, threads=1)
+        shortest = Searcher(game, evaluator, SearchConfig(simulations=1), threads=1)
+        self._compiling.finish((game.tag, player.evaluator), lambda: shortest.search(state), turn)
         start = last = time.perf_counter()
 
         def report(done: int, total: int) -> None:
             nonlocal last
             turn.give_way()
             now = time.perf_counter()
-            if on_progress is not None and now - last >= _PAUSE:
+            if on_progress is not None and now - last >= _PAUSE and not turn.stop.is_set():
                 last = now
                 on_progress(analyse(searcher.peek()[0], step), now - start)
 
@@ -107,15 +121,11 @@ class Players:
 
     def outcomes(self, game: Game, state: Any, seconds: float, turn: Turn) -> messages.Outcomes:
         """The truth about every move, if it is found in time."""
-        _require_choice(game, state)
-        deadline = time.monotonic() + min(seconds, self._options.limits.seconds)
-
-        def is_over() -> bool:
-            turn.give_way()
-            return turn.stop.is_set() or time.monotonic() > deadline
-
+        _require_choice(state)
+        question = Question(game, state, 0, turn)
+        self._compile_solver(question)
         try:
-            found = move_outcomes(game, [state], stop=is_over)[0]
+            found = find_outcomes(question, min(seconds, self._options.limits.seconds))
         except Stopped:
             return messages.Outcomes(is_solved=False, moves=[])
         moves = [
@@ -156,7 +166,7 @@ class Players:
                 raise ValueError(f"there is no option {name!r}; options: {known}")
             if name in _AT_MOST and isinstance(value, int) and value > _AT_MOST[name]:
                 raise ValueError(f"{name} is {value}; it can be {_AT_MOST[name]} at most here")
-        return dataclasses.replace(
+        config = dataclasses.replace(
             base,
             **options,
             simulations=self._most_simulations(player, is_traced),
@@ -164,6 +174,12 @@ class Players:
             max_bytes=self._options.search_bytes,
             trace=is_traced,
         )
+        if config.leaves * config.rollouts > _MOST_ROLLOUTS_A_ROUND:
+            raise ValueError(
+                f"leaves × rollouts is {config.leaves * config.rollouts}; "
+                f"it can be {_MOST_ROLLOUTS_A_ROUND} at most here"
+            )
+        return config
 
     def _most_simulations(self, player: messages.SearchPlayer, is_traced: bool) -> int:
         """What was asked for; a trace keeps every simulation, so it has a limit of its own."""
@@ -181,18 +197,13 @@ class Players:
         weights = np.exp(logits[0, legal] - logits[0, legal].max())
         priors = dict(zip(legal, (weights / weights.sum()).tolist(), strict=True))
         best = max(legal, key=lambda action: (priors[action], -action))
-        analysis = _make_analysis(
+        analysis = make_analysis(
             game, state, best, priors=priors, value=float(values[0, 0]), step=step
         )
         return best, analysis
 
     def _ask_alpha_beta(
-        self,
-        game: Game,
-        state: Any,
-        player: messages.AlphaBetaPlayer,
-        seed: int,
-        turn: Turn,
+        self, question: Question, player: messages.AlphaBetaPlayer
     ) -> tuple[int, messages.Analysis]:
         limits = self._options.limits
         if player.depth > limits.depth or player.seconds > limits.seconds:
@@ -200,27 +211,24 @@ class Players:
                 f"depth {player.depth} and {player.seconds:g} seconds were asked for; "
                 f"{limits.depth} and {limits.seconds:g} are the most here"
             )
-        solver = AlphaBeta(game, player.depth, player.seconds or limits.seconds)
-        found = solver.analyse(state, stop=_asking(turn))
-        best = int(np.nanargmax(found.values))
-        values = {action: float(found.values[action]) for action in game.legal(state)}
-        return best, _make_analysis(
-            game, state, best, q=values, value=values[best], is_proven=found.is_exact
+        game, state = question.game, question.state
+        shallow = AlphaBeta(game, depth=1, table_bytes=0)
+        self._compiling.finish(
+            (game.tag, "alphabeta"), lambda: shallow.analyse(state), question.turn
         )
+        return ask_alpha_beta(question, player.depth, player.seconds or limits.seconds)
 
-    def _ask_perfect(
-        self, game: Game, state: Any, seed: int, turn: Turn
-    ) -> tuple[int, messages.Analysis]:
-        if not has_perfect(game):
-            raise ValueError(f"perfect play of {game.name} is not known")
-        found = move_outcomes(game, [state], stop=_asking(turn))[0]
-        exact = {action: float(found[action]) for action in game.legal(state)}
-        best_of = [action for action, value in exact.items() if value == max(exact.values())]
-        best = int(np.random.default_rng(seed).choice(best_of))
-        analysis = _make_analysis(
-            game, state, best, q=exact, value=exact[best], is_proven=True, exact=exact
+    def _ask_perfect(self, question: Question) -> tuple[int, messages.Analysis]:
+        if not has_perfect(question.game):
+            raise ValueError(f"perfect play of {question.game.name} is not known")
+        self._compile_solver(question)
+        return ask_perfect(question, self._options.limits.seconds)
+
+    def _compile_solver(self, question: Question) -> None:
+        game, state = question.game, question.state
+        self._compiling.finish(
+            (game.tag, "perfect"), lambda: compile_solver(game, state), question.turn
         )
-        return best, analysis
 
     def _check_game(self, game: Game, run: str) -> None:
         own = self._weights.saved(run).game
@@ -228,57 +236,8 @@ class Players:
             raise ValueError(f"{run} is a run of {own.name}, not of {game.name}")
 
 
-def _asking(turn: Turn) -> Callable[[], bool]:
-    """What a solver asks between two pieces of work."""
-
-    def is_stopped() -> bool:
-        turn.give_way()
-        return turn.stop.is_set()
-
-    return is_stopped
-
-
-def _require_choice(game: Game, state: Any) -> None:
+def _require_choice(state: Any) -> None:
     if state.is_over:
         raise ValueError("the game is over, so there is nothing to think about")
     if state.to_play < 0:
         raise ValueError("chance is to play; make its move first")
-
-
-def _make_analysis(
-    game: Game,
-    state: Any,
-    best: int,
-    *,
-    priors: dict[int, float] | None = None,
-    q: dict[int, float] | None = None,
-    exact: dict[int, float] | None = None,
-    value: float | None = None,
-    is_proven: bool = False,
-    step: int | None = None,
-) -> messages.Analysis:
-    """What a player without a search tree has to say."""
-    return messages.Analysis(
-        to_play=int(state.to_play),
-        value=value,
-        values=[],
-        simulations=0,
-        nodes=0,
-        is_proven=is_proven,
-        best=best,
-        moves=[
-            messages.MoveOpinion(
-                action=move.action,
-                name=move.name,
-                prior=(priors or {}).get(move.action),
-                visits=None,
-                share=None,
-                q=(q or {}).get(move.action),
-                u=None,
-                exact=(exact or {}).get(move.action),
-            )
-            for move in legal_moves(game, state)
-        ],
-        variation=[name_move(game, state, best)],
-        step=step,
-    )

@@ -4,10 +4,11 @@ import functools
 import importlib.util
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter
 
 from tesuji import __version__
 from tesuji.server.catalogue import Catalogue
+from tesuji.server.kept_traces import KeptTraces
 from tesuji.server.messages.games import About, Health, Position
 from tesuji.server.messages.runs import ResumeRun, RunInfo, StartRun
 from tesuji.server.messages.searching import SearchPlayer
@@ -15,7 +16,6 @@ from tesuji.server.options import ServerOptions
 from tesuji.server.players import Players
 from tesuji.server.positions import Positions
 from tesuji.server.runs import Runs
-from tesuji.server.trace import Trace
 from tesuji.server.turns import Searches
 from tesuji.server.weights import Weights
 
@@ -50,6 +50,7 @@ class Services:
         self.players = Players(options, self.weights)
         self.searches = Searches(options.searches)
         self.traces = KeptTraces(options.kept_bytes)
+        self.pages: Counter[str] = Counter()  # sockets that are open, by address
         self._default_game = self._choose_game()
         self._infos: tuple[float, list[RunInfo]] = (0.0, [])
         self._lock = threading.Lock()
@@ -121,49 +122,11 @@ class Services:
 
     def close(self) -> None:
         """Ends searches, and runs that were begun here."""
-        self.searches.close()
-        self.runs.close()
-
-
-class KeptTraces:
-    """Traces by connection and id, within a number of bytes; the ones looked at longest ago go."""
-
-    def __init__(self, most_bytes: int) -> None:
-        """Nothing kept yet."""
-        self._most_bytes = most_bytes
-        self._traces: OrderedDict[tuple[str, str], Trace] = OrderedDict()
-
-    def put(self, client: str, name: str, trace: Trace) -> None:
-        """Keeps a trace."""
-        self._traces[client, name] = trace
-        self._traces.move_to_end((client, name))
-        while len(self._traces) > 1 and self.nbytes > self._most_bytes:
-            self._traces.popitem(last=False)
-
-    def get(self, client: str, name: str) -> Trace:
-        """A trace that is kept.
-
-        Raises:
-            ValueError: when it is not there any more.
-        """
-        if (client, name) not in self._traces:
-            raise ValueError("this search is not kept any more; run it again")
-        self._traces.move_to_end((client, name))
-        return self._traces[client, name]
-
-    def drop(self, client: str, name: str | None = None) -> None:
-        """Forgets one of a client's traces, or all of them."""
-        for key in [key for key in self._traces if key[0] == client and name in (None, key[1])]:
-            del self._traces[key]
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._traces)
-
-    @property
-    def nbytes(self) -> int:
-        """What they take together."""
-        return sum(trace.nbytes for trace in self._traces.values())
+        try:
+            self.searches.close()
+            self.players.close()
+        finally:
+            self.runs.close()
 
 
 def _can_learn() -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import logging
 import time
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -11,19 +12,36 @@ from typing import Any
 from fastapi import WebSocket, WebSocketDisconnect
 from pydantic import TypeAdapter, ValidationError
 
+from tesuji.opponents.protocol import Stopped
 from tesuji.search.runner import StopFlag
 from tesuji.server.messages import runs, searching, thinking
-from tesuji.server.messages.base import Message
 from tesuji.server.messages.socket import FromPage
+from tesuji.server.outgoing import Outgoing
+from tesuji.server.runs import UnknownRun
 from tesuji.server.services import Services
 from tesuji.server.trace import Trace
 from tesuji.server.turns import Busy, Turn
 
 _READER: TypeAdapter[Any] = TypeAdapter(FromPage)
-_MOST_UNSENT = 64  # then progress is left out: the page cannot follow
+_MOST_PAGES = 64  # of one address
 _MOST_REQUESTS = 16
 _LOOKING = 1.0  # seconds between looks at the runs
+_TRY_AGAIN_LATER = 1013  # a WebSocket's code
 _numbers = itertools.count(1)
+_log = logging.getLogger(__name__)
+
+
+class Request:
+    """Something that a page has asked for."""
+
+    def __init__(self, id_: str) -> None:
+        """A request that was just read."""
+        self.id = id_
+        self.stop = StopFlag()
+        self.is_open = True  # whether the page still wants to hear of it
+
+
+Work = Callable[[Request], Coroutine[Any, Any, None]]
 
 
 class Connection:
@@ -37,121 +55,131 @@ class Connection:
     def __init__(self, services: Services, socket: WebSocket) -> None:  # noqa: D107
         self._services, self._socket = services, socket
         self._client = f"page {next(_numbers)}"
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._stops: dict[str, StopFlag] = {}
-        self._unsent: asyncio.Queue[Message] = asyncio.Queue()
+        self._requests: dict[str, tuple[Request, asyncio.Task[None]]] = {}
+        self._outgoing = Outgoing(socket.send_text)
 
     async def serve(self) -> None:
-        """Answers until the page goes away; then nothing of it is left."""
+        """Answers until the page goes away, unless its address has too many already."""
+        address = self._socket.client.host if self._socket.client else ""
+        pages = self._services.pages
+        if pages[address] >= _MOST_PAGES:
+            await self._socket.close(_TRY_AGAIN_LATER, f"{_MOST_PAGES} pages are open already")
+            return
+        pages[address] += 1
+        try:
+            await self._serve()
+        finally:
+            pages[address] -= 1
+            if not pages[address]:
+                del pages[address]
+
+    async def _serve(self) -> None:
+        """Reads and sends until one of them ends; then nothing of the page is left."""
         offered = self._socket.scope.get("subprotocols", [])
         await self._socket.accept(subprotocol="tesuji" if "tesuji" in offered else None)
-        sending = asyncio.create_task(self._send_all())
+        parts = [
+            asyncio.create_task(_until_it_ends(self._read_all())),
+            asyncio.create_task(_until_it_ends(self._outgoing.send_all())),
+        ]
         try:
-            while True:
-                self._take(await self._socket.receive_text())
-        except (WebSocketDisconnect, KeyError):  # KeyError: bytes instead of text
-            pass
+            await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in [sending, *self._tasks.values()]:
-                task.cancel()
+            for name in list(self._requests):
+                self._end(name)
+            for part in parts:
+                part.cancel()
             self._services.traces.drop(self._client)
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it may be gone already
                 await self._socket.close()
 
-    async def _send_all(self) -> None:
-        while True:
-            message = await self._unsent.get()
-            await self._socket.send_text(message.model_dump_json())
+    async def _read_all(self) -> None:
+        """Begins to answer whatever comes, until nothing or no text does."""
+        while (text := (await self._socket.receive()).get("text")) is not None:
+            await self._take(text)
 
-    def _say(self, message: Message) -> None:
-        if isinstance(message, searching.Progress) and self._unsent.qsize() > _MOST_UNSENT:
-            return
-        self._unsent.put_nowait(message)
-
-    def _take(self, text: str) -> None:
+    async def _take(self, text: str) -> None:
         """Reads a message and begins to answer it."""
         if len(text) > self._services.options.limits.body_bytes:
-            self._fail("", "the message is too long")
+            await self._fail("", "the message is too long")
             return
         try:
             message = _READER.validate_json(text)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"][1:]))
-            self._fail(_id_in(text), f"{place}: {first['msg']}".removeprefix(": "))
+            await self._fail(_id_in(text), f"{place}: {first['msg']}".removeprefix(": "))
             return
         if isinstance(message, searching.Stop):
-            if message.id in self._stops:
-                self._stops[message.id].set()
+            if message.id in self._requests:
+                self._requests[message.id][0].stop.set()
         elif isinstance(message, searching.Cancel):
-            self._cancel(message.id)
+            self._end(message.id)
+            self._services.traces.drop(self._client, message.id)
         elif isinstance(message, searching.Ask):
-            self._begin(message.id, self._ask(message))
+            await self._begin(message.id, lambda request: self._ask(request, message))
         elif isinstance(message, thinking.Think):
-            self._begin(message.id, self._think(message))
+            await self._begin(message.id, lambda request: self._think(request, message))
         elif isinstance(message, runs.Watch):
-            self._begin(message.id, self._watch(message))
+            await self._begin(message.id, lambda request: self._watch(request))
         else:
             name = f"{message.id} {next(_numbers)}"  # looks do not take each other's place
-            self._begin(name, self._look(message), message.id)
+            await self._begin(message.id, lambda request: self._look(message), name)
 
-    def _begin(self, name: str, work: Coroutine[Any, Any, None], id_: str = "") -> None:
+    async def _begin(self, id_: str, work: Work, name: str | None = None) -> None:
         """Starts a task; a newer request of the same name takes the place of the older."""
-        self._cancel_task(name)
-        if len(self._tasks) >= _MOST_REQUESTS:
-            work.close()
-            self._fail(id_ or name, f"{_MOST_REQUESTS} requests are open already; cancel one first")
+        name = name or id_
+        self._end(name)
+        if len(self._requests) >= _MOST_REQUESTS:
+            await self._fail(id_, f"{_MOST_REQUESTS} requests are open already; cancel one first")
             return
-        task = asyncio.create_task(self._answer(id_ or name, work))
-        self._tasks[name] = task
-        task.add_done_callback(lambda done: self._forget(name, done))
-        task.add_done_callback(lambda _: work.close())  # cancelled before it began
+        request = Request(id_)
+        task = asyncio.create_task(self._answer(request, work))
+        self._requests[name] = request, task
+        task.add_done_callback(lambda _: self._forget(name, request))
 
-    async def _answer(self, id_: str, work: Coroutine[Any, Any, None]) -> None:
+    async def _answer(self, request: Request, work: Work) -> None:
         try:
-            await work
-        except (ValueError, Busy) as error:
-            self._fail(id_, str(error))
-        except Exception as error:
-            self._fail(id_, f"{type(error).__name__}: {error}")
+            await work(request)
+        except (ValueError, Busy, Stopped) as error:
+            await self._fail(request.id, str(error))
+        except Exception:
+            _log.exception("a page's request failed")
+            await self._fail(request.id, "the server failed at this; its log says why")
 
-    def _forget(self, name: str, done: "asyncio.Task[None]") -> None:
-        if self._tasks.get(name) is done:
-            del self._tasks[name]
-            self._stops.pop(name, None)
+    def _forget(self, name: str, request: Request) -> None:
+        request.is_open = False
+        if name in self._requests and self._requests[name][0] is request:
+            del self._requests[name]
 
-    def _cancel(self, id_: str) -> None:
-        self._cancel_task(id_)
-        self._services.traces.drop(self._client, id_)
-
-    def _cancel_task(self, name: str) -> None:
-        task = self._tasks.pop(name, None)
-        self._stops.pop(name, None)
-        if task is not None:
+    def _end(self, name: str) -> None:
+        """Ends a request: nothing is said about it any more."""
+        if name in self._requests:
+            request, task = self._requests.pop(name)
+            request.is_open = False
             task.cancel()
 
-    def _fail(self, id_: str, sentence: str) -> None:
-        self._say(searching.Failure(id=id_, message=sentence))
+    async def _fail(self, id_: str, sentence: str) -> None:
+        await self._outgoing.put(searching.Failure(id=id_, message=sentence))
 
     # ---- searches -------------------------------------------------------------------------------
 
-    async def _ask(self, message: searching.Ask) -> None:
+    async def _ask(self, request: Request, message: searching.Ask) -> None:
         services = self._services
         game, state = await asyncio.to_thread(services.positions.game_and_state, message.position)
-        on_progress = self._reporter(message.id)
+        on_progress = self._reporter(request)
         answer = await self._search(
-            message.id,
+            request,
             lambda turn: services.players.answer(
                 game, state, message.player, message.seed, turn, on_progress
             ),
         )
-        self._say(searching.Answer(id=message.id, answer=answer))
+        await self._outgoing.put(searching.Answer(id=request.id, answer=answer))
 
-    async def _think(self, message: thinking.Think) -> None:
+    async def _think(self, request: Request, message: thinking.Think) -> None:
         services = self._services
-        services.traces.drop(self._client, message.id)
+        services.traces.drop(self._client, request.id)
         game, state = await asyncio.to_thread(services.positions.game_and_state, message.position)
-        on_progress = self._reporter(message.id)
+        on_progress = self._reporter(request)
 
         def search(turn: Turn) -> tuple[Trace, thinking.Thought]:
             start = time.perf_counter()
@@ -160,28 +188,29 @@ class Connection:
             )
             seconds = time.perf_counter() - start
             trace = Trace(result, message.position, step)
-            return trace, trace.thought(message.id, seconds)
+            return trace, trace.thought(request.id, seconds)
 
-        trace, thought = await self._search(message.id, search)
-        services.traces.put(self._client, message.id, trace)
-        self._say(thought)
+        trace, thought = await self._search(request, search)
+        services.traces.put(self._client, request.id, trace)
+        await self._outgoing.put(thought)
 
-    async def _search(self, id_: str, work: Callable[[Turn], Any]) -> Any:
-        stop = self._stops[id_] = StopFlag()
-        return await self._services.searches.run(
-            self._client,
-            work,
-            stop,
-            on_wait=lambda ahead: self._say(searching.Queued(id=id_, ahead=ahead)),
-        )
+    async def _search(self, request: Request, work: Callable[[Turn], Any]) -> Any:
+        def on_wait(ahead: int) -> None:
+            self._outgoing.offer(searching.Queued(id=request.id, ahead=ahead))
 
-    def _reporter(self, id_: str) -> Callable[[searching.Analysis, float], None]:
+        return await self._services.searches.run(self._client, work, request.stop, on_wait)
+
+    def _reporter(self, request: Request) -> Callable[[searching.Analysis, float], None]:
         """What a search's thread calls to say how far it is."""
         loop = asyncio.get_running_loop()
 
+        def say(message: searching.Progress) -> None:
+            if request.is_open:
+                self._outgoing.offer(message)
+
         def report(analysis: searching.Analysis, seconds: float) -> None:
-            message = searching.Progress(id=id_, seconds=seconds, analysis=analysis)
-            loop.call_soon_threadsafe(self._say, message)
+            message = searching.Progress(id=request.id, seconds=seconds, analysis=analysis)
+            loop.call_soon_threadsafe(say, message)
 
         return report
 
@@ -189,30 +218,48 @@ class Connection:
         self, message: thinking.Look | thinking.LookAtStep | thinking.LookAtNode
     ) -> None:
         trace = self._services.traces.get(self._client, message.id)
+        view: thinking.TreeView | thinking.StepView | thinking.NodeView
         if isinstance(message, thinking.Look):
-            self._say(await asyncio.to_thread(trace.tree, message))
+            view = await asyncio.to_thread(trace.tree, message)
         elif isinstance(message, thinking.LookAtStep):
-            self._say(await asyncio.to_thread(trace.step, message.id, message.simulation))
+            view = await asyncio.to_thread(trace.step, message.id, message.simulation)
         else:
-            self._say(
-                await asyncio.to_thread(trace.node, message.id, message.simulation, message.node)
-            )
+            view = await asyncio.to_thread(trace.node, message.id, message.simulation, message.node)
+        await self._outgoing.put(view)
 
     # ---- runs -----------------------------------------------------------------------------------
 
-    async def _watch(self, message: runs.Watch) -> None:
+    async def _watch(self, request: Request) -> None:
         """Tells of every run now, and of each again whenever something has changed."""
         services, known = self._services, dict[str, runs.RunInfo]()
         while True:
-            for info in await asyncio.to_thread(services.run_infos):
+            infos = await asyncio.to_thread(services.run_infos)
+            for gone in known.keys() - {info.run for info in infos}:
+                del known[gone]
+                await self._outgoing.put(runs.RunGone(id=request.id, run=gone))
+            for info in infos:
                 before = known.get(info.run)
                 if info == before:
                     continue
-                known[info.run] = info
                 since = before.generation if before is not None else info.generation
-                new = await asyncio.to_thread(services.runs.since, info.run, since)
-                self._say(runs.RunUpdate(id=message.id, info=info, generations=new))
+                try:
+                    new = await asyncio.to_thread(services.runs.since, info.run, since)
+                except (UnknownRun, OSError):
+                    continue  # it has just gone; the next look tells
+                known[info.run] = info
+                update = runs.RunUpdate(id=request.id, info=info, generations=new)
+                await self._outgoing.put(update)
             await asyncio.sleep(_LOOKING)
+
+
+async def _until_it_ends(part: Coroutine[Any, Any, None]) -> None:
+    """Half of a connection, and a line in the log where it fails by our fault."""
+    try:
+        await part
+    except (WebSocketDisconnect, TimeoutError, RuntimeError):
+        return  # the page went away, or does not read
+    except Exception:
+        _log.exception("a page's socket failed")
 
 
 def _id_in(text: str) -> str:

@@ -335,7 +335,7 @@ export interface components {
         /** FromPage */
         FromPage: components["schemas"]["Ask"] | components["schemas"]["Think"] | components["schemas"]["Look"] | components["schemas"]["LookAtStep"] | components["schemas"]["LookAtNode"] | components["schemas"]["Watch"] | components["schemas"]["Stop"] | components["schemas"]["Cancel"];
         /** FromServer */
-        FromServer: components["schemas"]["Queued"] | components["schemas"]["Progress"] | components["schemas"]["Answer"] | components["schemas"]["Thought"] | components["schemas"]["TreeView"] | components["schemas"]["StepView"] | components["schemas"]["NodeView"] | components["schemas"]["RunUpdate"] | components["schemas"]["Failure"];
+        FromServer: components["schemas"]["Queued"] | components["schemas"]["Progress"] | components["schemas"]["Answer"] | components["schemas"]["Thought"] | components["schemas"]["TreeView"] | components["schemas"]["StepView"] | components["schemas"]["NodeView"] | components["schemas"]["RunUpdate"] | components["schemas"]["RunGone"] | components["schemas"]["Failure"];
         /**
          * GameInfo
          * @description A game of the catalogue.
@@ -858,6 +858,21 @@ export interface components {
             };
         };
         /**
+         * RunGone
+         * @description A run that was told of and is not there any more.
+         */
+        RunGone: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "run-gone";
+            /** Id */
+            id: string;
+            /** Run */
+            run: string;
+        };
+        /**
          * RunInfo
          * @description A run of the catalogue.
          */
@@ -1276,6 +1291,7 @@ export type RecordedGame = components['schemas']['RecordedGame'];
 export type RecordedMove = components['schemas']['RecordedMove'];
 export type ResumeRun = components['schemas']['ResumeRun'];
 export type RunDetails = components['schemas']['RunDetails'];
+export type RunGone = components['schemas']['RunGone'];
 export type RunInfo = components['schemas']['RunInfo'];
 export type RunUpdate = components['schemas']['RunUpdate'];
 export type ScoredChild = components['schemas']['ScoredChild'];

@@ -152,3 +152,11 @@ class RunUpdate(Message):
     id: str
     info: RunInfo
     generations: list[Generation]
+
+
+class RunGone(Message):
+    """A run that was told of and is not there any more."""
+
+    type: Literal["run-gone"] = "run-gone"
+    id: str
+    run: str

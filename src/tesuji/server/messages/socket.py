@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tesuji.server.messages.runs import RunUpdate, Watch
+from tesuji.server.messages.runs import RunGone, RunUpdate, Watch
 from tesuji.server.messages.searching import Answer, Ask, Cancel, Failure, Progress, Queued, Stop
 from tesuji.server.messages.thinking import (
     Look,
@@ -23,6 +23,15 @@ FromPage = Annotated[
 ]
 
 FromServer = Annotated[
-    Queued | Progress | Answer | Thought | TreeView | StepView | NodeView | RunUpdate | Failure,
+    Queued
+    | Progress
+    | Answer
+    | Thought
+    | TreeView
+    | StepView
+    | NodeView
+    | RunUpdate
+    | RunGone
+    | Failure,
     Field(discriminator="type"),
 ]

@@ -12,7 +12,7 @@ MINUTES ?= 20
 .PHONY: run learn play page test check lint format types web tests bench browser clean help
 
 run: $(VENV)/installed page  ## install what is needed, learn Connect Four for 20 minutes (MINUTES=…), play it in the browser meanwhile
-	@$(BIN)/tesuji serve --train $(GAME) --minutes $(MINUTES) --open
+	@$(BIN)/tesuji serve --train $(GAME) --minutes $(MINUTES) --open || test $$? -eq 130  # Ctrl-C
 
 learn: $(VENV)/installed  ## learn Connect Four (or GAME=…) in the terminal, and show its strength
 	@$(BIN)/tesuji train $(GAME) --minutes $(MINUTES)

@@ -113,11 +113,12 @@ def test_an_address_that_a_client_claims_to_have_is_not_believed(tmp_path):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["no-such-folder"], "there is no run folder no-such-folder"),
+        (["no-such-folder"], "there is no run in no-such-folder"),
+        (["docs"], "there is no run in docs"),
         (["--game", "chess"], "there is no game 'chess'"),
         (["--game", "missing.py:Game"], "there is no file 'missing.py'"),
         (["--train", "chess"], "there is no game 'chess'"),
-        (["--host", "256.1.1.1"], "cannot be used"),
+        (["--host", "256.1.1.1"], "256.1.1.1 cannot be listened at"),
     ],
 )
 def test_what_cannot_be_served_is_said_in_a_sentence(arguments, sentence, capsys, tmp_path):

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import shutil
 import threading
 import time
 
 import pytest
 from fastapi import WebSocket, WebSocketDisconnect
 from fastapi.testclient import TestClient
+from small_runs import copy_finished
 
 from tesuji import SearchConfig, StopFlag, make_game, search
 from tesuji.opponents.alpha_beta import AlphaBeta
@@ -33,6 +35,9 @@ def services(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(services):
     with TestClient(make_app(services)) as client:  # which closes the services at its end
+        for player in ({"kind": "search", "simulations": 1}, {"kind": "alphabeta", "depth": 1}):
+            body = {"position": {"game": "connect-four", "moves": []}, "player": player}
+            assert client.post("/api/search", json=body).is_success  # compiled from here on
         yield client
 
 
@@ -304,6 +309,40 @@ def test_a_report_that_comes_after_its_request_was_ended_is_not_sent(services):
         assert 0 < unsent == connection._outgoing.unsent
 
     asyncio.run(report_late())
+
+
+def test_a_page_that_watches_is_told_of_a_run_that_goes(tmp_path_factory, tmp_path):
+    for name in ("goes", "stays"):
+        copy_finished(tmp_path_factory, tmp_path / name)
+    options = ServerOptions(home=tmp_path, can_train=False, names=("testserver",))
+    with (
+        TestClient(make_app(Services(options))) as client,
+        client.websocket_connect("/api/socket") as socket,
+    ):
+        socket.send_json({"type": "watch", "id": "w"})
+        assert {socket.receive_json()["info"]["run"] for _ in range(2)} == {"goes", "stays"}
+        shutil.rmtree(tmp_path / "goes")
+        gone = socket.receive_json()
+        assert gone == {"type": "run-gone", "id": "w", "run": "goes"}
+        copy_finished(tmp_path_factory, tmp_path / "goes")  # and the page still hears of others
+        assert socket.receive_json()["info"]["run"] == "goes"
+
+
+def test_a_connection_ends_when_nothing_can_be_sent_any_more(services):
+    async def connect():
+        incoming = asyncio.Queue()
+        incoming.put_nowait({"type": "websocket.connect"})
+        incoming.put_nowait({"type": "websocket.receive", "text": "{"})  # is answered
+
+        async def send(message):
+            if message["type"] == "websocket.send":
+                raise OSError("the line is dead")
+
+        scope = {"type": "websocket", "client": ("test", 1), "subprotocols": []}
+        await Connection(services, WebSocket(scope, incoming.get, send)).serve()
+
+    asyncio.run(asyncio.wait_for(connect(), 20))
+    assert not services.pages["test"]
 
 
 def test_too_many_pages_of_one_address_are_refused(client, services):

@@ -1,5 +1,6 @@
 """`tesuji serve`: the page on which a person plays, watches the search think, and trains."""
 
+import errno
 import secrets
 import socket
 import threading
@@ -69,8 +70,8 @@ def serve(
             from tesuji.server.options import ANY_HOST, LOCAL_HOSTS, ServerOptions
 
             for run in runs or []:
-                if not run.is_dir():
-                    raise BadInput(f"there is no run folder {run}; `tesuji train` makes one")
+                if not any([*run.glob("config.toml"), *run.glob("*/config.toml")]):
+                    raise BadInput(f"there is no run in {run}; `tesuji train` makes one")
             listening = open_things.enter_context(_listen(host, port))
             if token is None:
                 token = "" if host in LOCAL_HOSTS else secrets.token_urlsafe(16)
@@ -85,10 +86,9 @@ def serve(
                 token=token,
                 names=(*(names or ()), *([socket.gethostname()] if host in ANY_HOST else [])),
             )
-            server = Server(options)
-            if train is not None:
-                server.train(minutes)
-        _say_where(options, server)
+            server = Server(options, say=typer.echo)
+            news = server.train(minutes) if train is not None else ""
+        _say_where(options, server, news)
         if opens:
             threading.Timer(0.5, webbrowser.open, (options.address,)).start()
         server.serve(listening)
@@ -107,11 +107,14 @@ def _listen(host: str, port: int | None) -> socket.socket:
             return listening
         except OSError as error:
             listening.close()
-            reason = error.strerror
-    raise BadInput(f"{host} port {ports[-1]} cannot be used: {reason}; give another --port")
+            if error.errno != errno.EADDRINUSE:
+                raise BadInput(f"{host} cannot be listened at: {error.strerror}") from None
+    raise BadInput(f"{host} port {ports[-1]} cannot be used: it is in use; give another --port")
 
 
-def _say_where(options: "ServerOptions", server: "Server") -> None:
+def _say_where(options: "ServerOptions", server: "Server", news: str) -> None:
     typer.echo(f"Tesuji is at {options.address}   (Ctrl-C ends it)")
+    if news:
+        typer.echo(news)
     if not server.has_page:
         typer.echo("The page was not built, because Node.js was missing; the API works: /docs")

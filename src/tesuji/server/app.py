@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -37,23 +37,29 @@ class Server:
     Args:
         options: what it serves, and to whom.
         page_folder: where the built page is; without it, the server says so and the API works.
+        say: tells whoever started it what it does.
 
     Raises:
         ValueError: when a game or a run that was named does not load.
     """
 
-    def __init__(self, options: ServerOptions, page_folder: Path = pages.FOLDER) -> None:  # noqa: D107
-        self.services = Services(options)
+    def __init__(  # noqa: D107
+        self,
+        options: ServerOptions,
+        page_folder: Path = pages.FOLDER,
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.services = Services(options, say)
         self.app = make_app(self.services, page_folder)
         self.has_page = pages.is_built(page_folder)
 
-    def train(self, minutes: float) -> None:
-        """Learns the default game in the background, or goes on with it.
+    def train(self, minutes: float) -> str:
+        """Learns the default game in the background, or goes on with it; says which.
 
         Raises:
             ValueError: when that cannot be done.
         """
-        self.services.train(minutes)
+        return self.services.train(minutes)
 
     def configure(self) -> uvicorn.Config:
         """How uvicorn serves the application."""

@@ -143,6 +143,11 @@ class Trainings:
         with self._lock:
             return list(self._by_path)
 
+    def is_any_alive(self) -> bool:
+        """Whether a process of ours is at work."""
+        with self._lock:
+            return any(training.process.poll() is None for training in self._by_path.values())
+
     def find(self, path: Path) -> Training | None:
         """The latest process of ours in that folder."""
         with self._lock:

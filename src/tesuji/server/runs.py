@@ -191,6 +191,10 @@ class Runs:
             self._trainings.start(reader.path, arguments, game, config)
             return self._describe(reader)
 
+    def is_training(self) -> bool:
+        """Whether a run that was begun here is learning."""
+        return self._trainings.is_any_alive()
+
     def close(self) -> None:
         """Stops what was begun here, and waits until it is saved, for a bounded time."""
         self._trainings.close()

@@ -5,6 +5,7 @@ import importlib.util
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 
 from tesuji import __version__
 from tesuji.server.catalogue import Catalogue
@@ -28,13 +29,17 @@ class Services:
 
     Args:
         options: what it serves.
+        say: tells whoever started the server what it does.
 
     Raises:
         ValueError: when a game or a run that was named does not load.
     """
 
-    def __init__(self, options: ServerOptions) -> None:  # noqa: D107
+    def __init__(  # noqa: D107
+        self, options: ServerOptions, say: Callable[[str], None] = lambda _: None
+    ) -> None:
         self.options = options
+        self._say = say
         self.catalogue = Catalogue(options.games)
         self.positions = Positions(self.catalogue)
         self.runs = Runs(
@@ -98,10 +103,13 @@ class Services:
         with self._lock:
             self._infos = (0.0, [])
 
-    def train(self, minutes: float) -> None:
+    def train(self, minutes: float) -> str:
         """Begins a run of the default game at home, or goes on with the one that is there.
 
-        One that is going on, or has had its minutes, is left as it is; so are runs elsewhere.
+        Runs elsewhere are left as they are.
+
+        Returns:
+            What was done, in a sentence.
 
         Raises:
             ValueError: when it cannot be begun.
@@ -109,9 +117,15 @@ class Services:
         infos = [info for info in self.runs.infos_at_home() if info.game == self._default_game]
         ours = next((info for info in infos if info.can_control), None)
         if ours is None:
-            self.runs.start(StartRun(game=self._default_game, minutes=minutes))
-        elif ours.state in ("stopped", "failed") and ours.seconds < 60.0 * minutes:
-            self.runs.resume(ours.run, ResumeRun(minutes=minutes))
+            info = self.runs.start(StartRun(game=self._default_game, minutes=minutes))
+            return f"{info.run} begins to learn, for {minutes:g} minutes; follow it under Training"
+        trained = f"{ours.run}, {ours.seconds / 60.0:.0f} minutes trained,"
+        if ours.state in ("starting", "running", "stopping"):
+            return f"{trained} is learning already"
+        if minutes <= max(ours.minutes, ours.seconds / 60.0) and ours.state == "finished":
+            return f"{trained} has had its time; resume it under Training, or give more minutes"
+        self.runs.resume(ours.run, ResumeRun(minutes=max(minutes, ours.minutes)))
+        return f"{trained} goes on, to {max(minutes, ours.minutes):g} minutes in all"
 
     async def warm_up(self) -> None:
         """Compiles the default game, so that the first move does not wait for it."""
@@ -121,7 +135,9 @@ class Services:
             await self.searches.run("the server itself", search)
 
     def close(self) -> None:
-        """Ends searches, and runs that were begun here."""
+        """Ends searches, and runs that were begun here, which save what they have."""
+        if self.runs.is_training():
+            self._say("Saving the run …")
         try:
             self.searches.close()
             self.players.close()

@@ -171,7 +171,7 @@ class Socket {
 
 function expects(request: Request["type"], message: FromServer["type"]): boolean {
   if (message === "failure" || LAST[request] === message) return true;
-  if (request === "watch") return message === "run";
+  if (request === "watch") return message === "run" || message === "run-gone";
   return (request === "ask" || request === "think") && ON_THE_WAY.includes(message);
 }
 

@@ -32,6 +32,7 @@ class Training {
     void this.load();
     const id = socket.request({ type: "watch" }, (message) => {
       if (message.type === "run") this.#hear(message);
+      if (message.type === "run-gone") this.#drop(message.run);
     });
     return () => socket.cancel(id);
   }
@@ -48,7 +49,7 @@ class Training {
     }
   }
 
-  /** Lists the runs anew: nobody tells of those that are gone. */
+  /** Lists the runs anew: nobody tells of those that went while there was no connection. */
   async refresh(): Promise<void> {
     try {
       this.#take(await api.runs());
@@ -128,6 +129,11 @@ class Training {
     if (gaps === "" || gaps === this.#gaps.get(info.run)) return false;
     this.#gaps.set(info.run, gaps);
     return true;
+  }
+
+  #drop(run: string): void {
+    this.infos = this.infos.filter((info) => info.run !== run);
+    this.curves.delete(run);
   }
 
   #put(info: RunInfo): void {

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import parse_qs, urlencode
 
-import httpx
+import httpx2 as httpx
 import pytest
 from playwright.sync_api import expect
 

@@ -28,7 +28,9 @@ PATIENCE = 180.0  # seconds; compiling on a busy machine ends before the server 
 def serving(*arguments, cwd=None, end=signal.SIGINT, codes=(0, 130)):
     """A server and the address that it printed; the signal must end it, with one of the codes."""
     command = [sys.executable, "-m", "tesuji.cli", "serve", "--port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=cwd)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=cwd, preexec_fn=_heed_hangups
+    )
     try:
         line = process.stdout.readline()
         yield re.search(r"http://\S+", line)[0]
@@ -38,6 +40,10 @@ def serving(*arguments, cwd=None, end=signal.SIGINT, codes=(0, 130)):
         process.kill()
         process.stdout.close()
         process.wait()
+
+
+def _heed_hangups():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
 
 
 def ask(address, path, **headers):

@@ -169,7 +169,8 @@ def test_opinions_end_with_what_the_newest_network_says(page, run_folder):
     state = run.game.new_state()
     run.game.apply(state, 4)
     open_training(page, f"/{run_folder.name}", tab="opinions", at="given")
-    page.get_by_role("gridcell", name="row 2, column 2").click()
+    with page.expect_response("**/opinions"):
+        page.get_by_role("gridcell", name="row 2, column 2").click()
     page.get_by_text("As a table").click()
     table = page.get_by_role("table", name="Opinions by checkpoint")
     expect(table.locator("tbody tr")).to_have_count(len(run.steps))

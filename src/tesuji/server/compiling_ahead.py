@@ -39,7 +39,6 @@ class CompilingAhead:
             return
         with turn.aside():
             self._wait(key, compile_it, turn.stop)
-        self._known.add(key)
 
     def close(self) -> None:
         """Begins nothing more."""
@@ -47,6 +46,8 @@ class CompilingAhead:
 
     def _wait(self, key: Hashable, compile_it: Callable[[], object], stop: StopFlag) -> None:
         job = self._join(key, compile_it)
+        if job is None:
+            return
         try:
             while not job.future.done():
                 if stop.is_set():
@@ -56,8 +57,11 @@ class CompilingAhead:
         finally:
             self._leave(key, job)
 
-    def _join(self, key: Hashable, compile_it: Callable[[], object]) -> "_Job":
+    def _join(self, key: Hashable, compile_it: Callable[[], object]) -> "_Job | None":
+        """What is being compiled for `key`; None where that is done."""
         with self._lock:
+            if key in self._known:
+                return None
             if key not in self._jobs:
                 self._jobs[key] = _Job(self._thread.submit(compile_it))
             job = self._jobs[key]
@@ -67,6 +71,8 @@ class CompilingAhead:
     def _leave(self, key: Hashable, job: "_Job") -> None:
         with self._lock:
             job.num_waiting -= 1
+            if job.is_compiled():
+                self._known.add(key)
             if not job.num_waiting:
                 job.future.cancel()  # without effect once it has begun
                 del self._jobs[key]
@@ -78,3 +84,8 @@ class _Job:
 
     future: Future[object]
     num_waiting: int = 0
+
+    def is_compiled(self) -> bool:
+        """Whether it was done, and without a fault."""
+        is_done = self.future.done() and not self.future.cancelled()
+        return is_done and self.future.exception() is None

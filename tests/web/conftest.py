@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browsing import ROOT, do_without
 
 from tesuji.server.pages import FOLDER, is_built
 
-ROOT = Path(__file__).parents[2]
 OWN_GAME = ROOT / "examples" / "nim.py"
-SCREENSHOTS = ROOT / "build" / "screenshots"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 FLAGS = [
     "--no-sandbox",
@@ -29,11 +28,6 @@ def pytest_runtest_setup(item):
         do_without(item.config, "there is no chromium to show the page in")
     if not is_built(FOLDER):
         do_without(item.config, "the page was not built; `make page` does")
-
-
-def do_without(config, reason):
-    """Skips the test; with --needs-browser, what is missing is a failure."""
-    (pytest.fail if config.getoption("--needs-browser") else pytest.skip)(reason)
 
 
 @pytest.fixture(scope="session")
@@ -77,8 +71,9 @@ def address(run_folder, home) -> Iterator[str]:
         process.communicate(timeout=30)  # which also closes the pipe
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Chromium, for one module at a time: meanwhile Playwright's event loop runs in this thread."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)

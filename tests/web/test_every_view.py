@@ -1,7 +1,7 @@
 """Every view at two widths: kept as pictures, and looked at by axe for people who need more."""
 
 import pytest
-from conftest import ROOT, SCREENSHOTS, do_without
+from browsing import ROOT, SCREENSHOTS, do_without
 from playwright.sync_api import expect
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"

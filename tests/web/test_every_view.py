@@ -8,7 +8,7 @@ AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 PLAYED = "game=tic-tac-toe&moves=4,0,8"
 VIEWS = {
     "play": (f"/play?{PLAYED}", "Tic"),
-    "watch": (f"/watch?{PLAYED}&simulations=60&think=1", "Simulation"),
+    "watch": (f"/watch?{PLAYED}&simulations=60&think=1", "nodes shown"),
     "formula": ("/formula", "prograde"),
     "training": ("/training", "small"),
     "training-run": ("/training/small", "Loss"),

@@ -78,7 +78,7 @@ def test_a_run_that_has_had_its_minutes_is_left_as_it_is(tmp_path_factory, tmp_p
     copy_finished(tmp_path_factory, tmp_path / "tic-tac-toe")
     services = serve_home(tmp_path)
     trained = services.runs.infos()[0].seconds
-    services.train(minutes=trained / 60.0)
+    assert "has had its time" in services.train(minutes=trained / 60.0)
     assert services.runs.infos()[0].state in ("finished", "stopped")
     assert services.about().default_run == "tic-tac-toe"
     services.close()

@@ -61,8 +61,9 @@ def serve(
 
     Learn and play at once: [bold]tesuji serve --train connect-four --minutes 20 --open[/]
 
-    Only this machine can reach it. For others, [bold]--host 0.0.0.0[/] prints an address with a
-    token in it. The API is described at /docs.
+    For other machines: [bold]--host 0.0.0.0[/] prints an address with a token in it.
+
+    Without it, only this machine can reach the page. The API is described at /docs.
     """
     with ExitStack() as open_things:
         with refusing((games or [""])[0]):

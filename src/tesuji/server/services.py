@@ -122,15 +122,18 @@ class Services:
         trained = f"{ours.run}, {ours.seconds / 60.0:.0f} minutes trained,"
         if ours.state in ("starting", "running", "stopping"):
             return f"{trained} is learning already"
-        if minutes <= max(ours.minutes, ours.seconds / 60.0) and ours.state == "finished":
+        goal = max(minutes, ours.minutes)  # never less than was asked for before
+        is_done = ours.state == "finished" and goal == ours.minutes
+        if is_done or ours.seconds >= 60.0 * goal:
             return f"{trained} has had its time; resume it under Training, or give more minutes"
-        self.runs.resume(ours.run, ResumeRun(minutes=max(minutes, ours.minutes)))
-        return f"{trained} goes on, to {max(minutes, ours.minutes):g} minutes in all"
+        self.runs.resume(ours.run, ResumeRun(minutes=goal))
+        return f"{trained} goes on, to {goal:g} minutes in all"
 
     async def warm_up(self) -> None:
         """Compiles the default game, so that the first move does not wait for it."""
         game, state = self.positions.game_and_state(Position(game=self._default_game))
-        for player in (SearchPlayer(simulations=1), SearchPlayer(evaluator="uniform")):
+        for evaluator in ("rollout", "uniform"):
+            player = SearchPlayer(evaluator=evaluator, simulations=1)
             search = functools.partial(self.players.search, game, state, player, 0)
             await self.searches.run("the server itself", search)
 

@@ -17,6 +17,7 @@ from tesuji.search.runner import StopFlag
 from tesuji.server.messages import runs, searching, thinking
 from tesuji.server.messages.socket import FromPage
 from tesuji.server.outgoing import Outgoing
+from tesuji.server.refusals import FAULT, describe_invalid, is_refusal
 from tesuji.server.runs import UnknownRun
 from tesuji.server.services import Services
 from tesuji.server.trace import Trace
@@ -105,9 +106,7 @@ class Connection:
         try:
             message = _READER.validate_json(text)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"][1:]))
-            await self._fail(_id_in(text), f"{place}: {first['msg']}".removeprefix(": "))
+            await self._fail(_id_in(text), describe_invalid(error.errors()[0]))
             return
         if isinstance(message, searching.Stop):
             if message.id in self._requests:
@@ -140,11 +139,12 @@ class Connection:
     async def _answer(self, request: Request, work: Work) -> None:
         try:
             await work(request)
-        except (ValueError, Busy, Stopped) as error:
-            await self._fail(request.id, str(error))
-        except Exception:
+        except Exception as error:
+            if isinstance(error, Busy | Stopped) or is_refusal(error):
+                await self._fail(request.id, str(error))
+                return
             _log.exception("a page's request failed")
-            await self._fail(request.id, "the server failed at this; its log says why")
+            await self._fail(request.id, FAULT)
 
     def _forget(self, name: str, request: Request) -> None:
         request.is_open = False

@@ -48,7 +48,8 @@ def test_game_saved_in_the_guide_can_be_read():
 
 
 def test_page_of_games_names_every_game_with_its_parameters():
-    page = (DOCS / "games.md").read_text()
+    index = (DOCS / "games" / "README.md").read_text()
     for name, cls in bundled_games().items():
         parameters = ", ".join(f"{p.name}={p.default}" for p in dataclasses.fields(cls))
-        assert f"| `{name}` | `{parameters}` |" in page
+        assert f"| [`{name}`]({name}.md) | `{parameters}` |" in index
+        assert (DOCS / "games" / f"{name}.md").read_text().count("- Observation:") == 1

@@ -18,8 +18,8 @@ class Other:
 
 
 def test_bundled_games_are_named_as_they_call_themselves():
-    names = ["tic-tac-toe", "connect-four", "dots-and-boxes", "trio", "2048"]
-    assert list(bundled_games()) == names
+    names = list(bundled_games())
+    assert {"tic-tac-toe", "connect-four", "dots-and-boxes", "trio", "2048"} <= set(names)
     assert [make_game(name).name for name in names] == names
 
 

@@ -1,7 +1,7 @@
 """Turns and reflections of a board, for games whose observation has its rows and columns."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +19,18 @@ class SymmetryTables(NamedTuple):
     actions_index: NDArray[np.int64]  # [S, A], of a policy or of logits
 
 
-def grid_symmetries(actions: ArrayLike) -> list[Symmetry]:
+def grid_symmetries(actions: ArrayLike, unmoved: Sequence[int] = ()) -> list[Symmetry]:
     """Every way to turn a board: seven of a square, three of any other rectangle.
 
     Args:
         actions: the action at each row and column of the observation, -1 where there is none; each
             action must stand there once.
+        unmoved: the actions that have no place on the board and stay what they are, as a pass.
     """
     grid = np.asarray(actions)
     quarter_turns = (0, 1, 2, 3) if grid.shape[0] == grid.shape[1] else (0, 2)
     turns = [board_turn(k, flip) for flip in (False, True) for k in quarter_turns]
-    return [Symmetry(turn, _turned_actions(turn, grid)) for turn in turns[1:]]
+    return [Symmetry(turn, _turned_actions(turn, grid, unmoved)) for turn in turns[1:]]
 
 
 def board_turn(quarter_turns: int, flip: bool) -> Turn:
@@ -41,9 +42,9 @@ def board_turn(quarter_turns: int, flip: bool) -> Turn:
     return turn
 
 
-def _turned_actions(turn: Turn, grid: NDArray[Any]) -> list[int]:
+def _turned_actions(turn: Turn, grid: NDArray[Any], unmoved: Sequence[int]) -> list[int]:
     """What each action becomes: the one that stands where it is turned to."""
-    became = dict(zip(turn(grid).flat, grid.flat, strict=True))
+    became = dict(zip(turn(grid).flat, grid.flat, strict=True)) | {a: a for a in unmoved}
     return [int(became[action]) for action in sorted(became) if action >= 0]
 
 

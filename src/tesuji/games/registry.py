@@ -21,6 +21,7 @@ _BUNDLED = {
     "dots-and-boxes": "dots_and_boxes:DotsAndBoxes",
     "trio": "trio:Trio",
     "2048": "twenty_forty_eight:TwentyFortyEight",
+    "gomoku": "gomoku:Gomoku",
 }
 
 _loading = threading.RLock()  # a module is in sys.modules before all of it has run

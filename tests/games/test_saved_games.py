@@ -10,8 +10,15 @@ from sensible_games import Nim
 
 from tesuji import __version__
 from tesuji.games import UnknownGame, bundled_games, make_game
-from tesuji.games.saved_games import SavedGame, read_saved, to_json, to_sgf
-from tesuji.games.sgf import main_line
+from tesuji.games.saved_games import (
+    SavedGame,
+    read_all_saved,
+    read_saved,
+    to_json,
+    to_moves,
+    to_sgf,
+)
+from tesuji.games.sgf import main_lines
 from tesuji.games.tic_tac_toe import TicTacToe
 from tesuji.games.twenty_forty_eight import TwentyFortyEight
 
@@ -24,10 +31,6 @@ STUDY = SavedGame(
     [],
     0,
 )
-
-
-class Othello(TicTacToe):
-    """Not Othello, but it has its name."""
 
 
 class Tiles(TwentyFortyEight):
@@ -45,7 +48,7 @@ class Brackets(TicTacToe):
 
 
 def make_any(name):
-    own = {"nim": Nim(), "othello": Othello(), "tiles": Tiles(size=2), "brackets": Brackets()}
+    own = {"nim": Nim(), "tiles": Tiles(size=2), "brackets": Brackets()}
     return own[name] if name in own else make_game(name)
 
 
@@ -135,13 +138,6 @@ def test_sgf_keeps_a_position_made_by_hand_and_who_resigned():
     assert read_saved(text, make_game) == STUDY
 
 
-def test_a_game_that_sgf_numbers_gets_its_number():
-    saved = SavedGame("othello", None, 0, [4], [], None)
-    text = to_sgf(Othello(), saved)
-    assert "GM[2]" in text
-    assert read_saved(text, make_any) == saved
-
-
 @pytest.mark.parametrize(
     ("moves", "result", "returns"),
     [([0, 3, 1, 4, 2], "B+", [1, -1]), ([8, 0, 3, 1, 4, 2], "W+", [-1, 1])],
@@ -190,8 +186,39 @@ def test_the_main_line_of_a_commented_sgf_is_read():
     assert saved.players == ["Ann ] \\ (x)", ""]
 
 
+def test_all_games_of_a_collection_are_read():
+    text = "(;GN[tic-tac-toe];B[b2](;W[a1])(;W[c1]))\n(;GN[connect-four];B[4])\n"
+    games = list(read_all_saved(text, make_game))
+    assert [saved.moves for saved in games] == [[4, 0], [3]]
+    assert [saved.game for saved in games] == ["tic-tac-toe", "connect-four"]
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("game: tic-tac-toe\nb2 a1 c3\n", [4, 0, 8]),
+        ("# a comment\n\nGame : tic-tac-toe\n1. b2 a1\n2. c3", [4, 0, 8]),
+        ("b2\na1\n# or so\n#8", [4, 0, 8]),
+    ],
+)
+def test_a_list_of_moves_is_read(text, moves):
+    assert read_saved(text, make_game, "tic-tac-toe").moves == moves
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "trio", "2048(size=2)", "brackets"])
+def test_a_list_of_moves_comes_back_the_same(name):
+    moves, _ = play_at_random(name, 5, 12)
+    saved = SavedGame(name, None, 0, moves, [], None)
+    assert read_saved(to_moves(make_any(name), saved), make_any) == saved
+
+
+def test_a_list_of_moves_refuses_a_position_made_by_hand():
+    with pytest.raises(ValueError, match="no place for a position made by hand"):
+        to_moves(make_game(STUDY.game), STUDY)
+
+
 def test_a_backslash_at_the_end_of_a_line_joins_lines():
-    assert main_line("(;C[one \\\ntwo\nthree])") == [{"C": ["one two three"]}]
+    assert main_lines("(;C[one \\\ntwo\nthree])") == [[{"C": ["one two three"]}]]
 
 
 def json_of(**changes):
@@ -202,16 +229,16 @@ def json_of(**changes):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "JSON begins with { and SGF with ("),
-        ("hello", "JSON begins with { and SGF with ("),
-        ("[1, 2]", "JSON begins with { and SGF with ("),
+        ("", "JSON begins with {, SGF with ("),
+        ("hello", "JSON begins with {, SGF with ("),
+        ("[1, 2]", "JSON begins with {, SGF with ("),
         ('{"format": ', "this saved game is no JSON"),
         ('{"a":' * 100_000, "this saved game is no JSON"),
         ("{}", 'its "format" must be "tesuji-game"'),
         (json_of(version=2), 'its "version" must be 1, not 2'),
         (json_of(comment="nice"), "it must not say 'comment'"),
         (json_of(game=None), 'its "game" must be a text'),
-        (json_of(game="go"), "there is no game 'go'"),
+        (json_of(game="checkers"), "there is no game 'checkers'"),
         (json_of(moves="left out"), 'its "moves" must be a list of texts'),
         (json_of(moves=[1]), 'its "moves" must be a list of texts'),
         (json_of(moves=["b2", "q9"]), "move 2: tic-tac-toe has no move 'q9'"),

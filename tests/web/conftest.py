@@ -20,7 +20,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 60_000  # milliseconds; the machine may be busy, and rules compile once
+PATIENCE = 180_000  # milliseconds; the machine may be busy, and rules compile once
 
 
 def pytest_runtest_setup(item):

@@ -47,6 +47,14 @@ class Replay:
             raise self.refusal(str(error)) from error
         self.play(action)
 
+    def knows(self, name: str) -> bool:
+        """Whether a move of that name exists, legal or not."""
+        try:
+            _find_move(self.game, self.state, name)
+        except ValueError:
+            return False
+        return True
+
     def refusal(self, reason: str) -> ValueError:
         """The error to raise about the next move."""
         return ValueError(f"move {len(self.moves) + 1}: {reason}")

@@ -1,4 +1,4 @@
-"""The syntax of SGF (FF[4]): properties with values in brackets, nodes, and the main line."""
+"""The syntax of SGF (FF[4]): values in brackets, properties, nodes, and the main line of a game."""
 
 import re
 
@@ -20,33 +20,48 @@ def escape(text: str) -> str:
     return _OTHER_SPACE.sub(" ", text).replace("\\", "\\\\").replace("]", "\\]")
 
 
-def main_line(text: str) -> list[Node]:
-    """The nodes of the first game without its variations: all that come before the first `)`.
+def main_lines(text: str) -> list[list[Node]]:
+    """The nodes of each game in the file without its variations: the first of every branching.
 
     Raises:
         ValueError: when that cannot be read, with a sentence.
     """
-    nodes: list[Node] = []
-    place = 0
+    games: list[list[Node]] = []
+    place, depth, is_main = 0, 0, True
     while token := _TOKEN.match(text, place):
         place = token.end()
-        if token["mark"] == ")":
+        if token["mark"] == "(":
+            if depth == 0:
+                games.append([])
+                is_main = True
+            depth += 1
+        elif token["mark"] == ")":
+            depth, is_main = depth - 1, False  # what comes after the end of a line is a variation
+            if depth == 0 and not text[place:].lstrip().startswith("("):
+                break
+        elif not games:
             break
-        if token["mark"] == ";":
-            nodes.append({})
-        elif token["key"] and nodes:
-            key = re.sub("[a-z]", "", token["key"])  # older files write Black for B
-            values = [_unescape(value) for value in _VALUES.findall(token["values"])]
-            nodes[-1].setdefault(key, []).extend(values)
-        elif token["key"]:
-            raise ValueError(f"the SGF has {token['key']} outside of a node; a node begins with ;")
-    else:
+        elif is_main:
+            _add_token(games[-1], token)
+    if depth or not games:
         rest = text[place:].strip()[:_EXCERPT]
         where = f"cannot be read from {rest!r} on" if rest else "ends in the middle: a ) is missing"
         raise ValueError(f"the SGF {where}")
-    if not nodes:
+    if not all(games):
         raise ValueError("the SGF holds no game: no node begins with ;")
-    return nodes
+    return games
+
+
+def _add_token(nodes: list[Node], token: re.Match[str]) -> None:
+    """Begins a node, or adds a property to the last one."""
+    if token["mark"] == ";":
+        nodes.append({})
+    elif nodes:
+        key = re.sub("[a-z]", "", token["key"])  # older files write Black for B
+        values = [_unescape(value) for value in _VALUES.findall(token["values"])]
+        nodes[-1].setdefault(key, []).extend(values)
+    else:
+        raise ValueError(f"the SGF has {token['key']} outside of a node; a node begins with ;")
 
 
 def _unescape(value: str) -> str:

@@ -3,6 +3,12 @@
 import numpy as np
 import pytest
 
+from tesuji.games.check_playing import play_games
+from tesuji.games.check_symmetries import check_symmetries
+from tesuji.games.connect_four import ConnectFour
+from tesuji.games.contract import Symmetry
+from tesuji.games.findings import Findings
+from tesuji.games.othello import Othello
 from tesuji.games.symmetries import grid_symmetries
 
 
@@ -22,3 +28,39 @@ def test_an_unmoved_action_may_stand_before_those_of_the_board():
     for symmetry in grid_symmetries([[1, 2], [3, 4]], unmoved=[0]):
         assert symmetry.actions[0] == 0
         assert sorted(symmetry.actions) == [0, 1, 2, 3, 4]
+
+
+class TurnedOneWayOnly(Othello):
+    """Squares go where another turn takes them."""
+
+    def symmetries(self):
+        quarter, half, *_ = super().symmetries()
+        return [half, Symmetry(quarter.planes, half.actions)]
+
+
+class Leaning(ConnectFour):
+    """Begins with a stone in the first column."""
+
+    def reset(self, state):
+        state.stones[0] = self.bit(0, 0)
+
+
+def test_a_board_that_begins_otherwise_when_turned_is_set_up_so():
+    findings = Findings(Othello(size=4))
+    check_symmetries(findings, play_games(findings, 3, seed=1))
+    assert list(findings) == []
+
+
+@pytest.mark.parametrize(
+    ("game", "message"),
+    [
+        (TurnedOneWayOnly(size=4), "symmetry 1: planes and actions do not turn the position alike"),
+        (Leaning(), "symmetry 0: planes and actions do not turn the position alike at turn 0"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_turned_games_that_go_another_way_are_found(game, message):
+    findings = Findings(game)
+    check_symmetries(findings, play_games(findings, 3, seed=1))
+    (finding,) = findings
+    assert message in finding.message

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tesuji import make_game
+from tesuji.games.othello import Othello
 from tesuji.opponents.connect_four_kernels import ILLEGAL
 from tesuji.opponents.perfect import move_outcomes
 from tesuji.opponents.position_making import PositionCollection, PositionMaker, is_decisive
@@ -65,6 +66,20 @@ def test_no_two_made_positions_are_images_of_each_other():
             images.add(bytes_of(TIC_TAC_TOE, state))
         assert not images & names
         names |= images
+
+
+def test_turns_that_change_the_beginning_make_no_images():
+    game = Othello(size=4)
+
+    def judge(state):  # the first legal move alone is good
+        legal = game.legal(state)
+        outcomes = np.full(game.num_actions, ILLEGAL, np.int8)
+        outcomes[legal] = [1, *[-1] * (len(legal) - 1)]
+        return outcomes
+
+    maker = PositionMaker(game, judge, seed=1)
+    assert maker.find(1) is not None  # all four first moves are images of each other
+    assert maker.find(1) is None
 
 
 def test_plies_are_covered_evenly_and_early_ones_up_to_their_limit():

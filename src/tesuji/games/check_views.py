@@ -1,4 +1,4 @@
-"""How a game shows itself: the observation and its side, symmetries, names of moves, the board."""
+"""How a game shows itself: the observation and its side, names of moves, the board."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -6,18 +6,15 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.games.check_playing import Played, first_difference, moves, rule_place, step
-from tesuji.games.contract import CHANCE, Game, Grid, Layout, Symmetry
+from tesuji.games.check_playing import Played, first_difference, rule_place
+from tesuji.games.contract import CHANCE, Game, Grid, Layout
 from tesuji.games.drawings import drawn_cells
 from tesuji.games.findings import Findings, Stop
 from tesuji.games.setting_up import set_up
 
 _POSITIONS = 200
 _NAMES = 500
-_SYMMETRY_GAMES = 3
-_SYMMETRY_PLIES = 300
 _SET_UP_POSITIONS = 40
-_CHANCE_PLIES = 40  # each of chance's plays tries many outcomes
 
 
 def check_observations(findings: Findings, played: list[Played]) -> None:
@@ -111,74 +108,6 @@ def _mover_matters(findings: Findings, state: Any, other: Any) -> bool:
     except Exception:  # the position with the other mover need not be one the rules can meet
         return False
     return False
-
-
-def check_symmetries(findings: Findings, played: list[Played]) -> None:
-    """Games replayed with their actions turned go the same way, turned."""
-    game = findings.game
-    place = rule_place(game, "symmetries")
-    with findings.running("symmetries"):
-        symmetries = game.symmetries()
-    for number, symmetry in enumerate(symmetries):
-        if sorted(symmetry.actions) != list(range(game.num_actions)):
-            problem = f"actions are no permutation of 0 to {game.num_actions - 1}"
-        else:
-            problem = _replay_turned(findings, symmetry, played[:_SYMMETRY_GAMES])
-        if problem:
-            findings.add("symmetry", f"symmetry {number}: {problem} ({place})")
-            return
-
-
-def _replay_turned(findings: Findings, symmetry: Symmetry, played: list[Played]) -> str:
-    """What does not fit when the games are turned, or nothing."""
-    for one in played:
-        with findings.running("reset"):
-            turned = findings.game.new_state()
-        has_chance = any(state.to_play == CHANCE for state in one.states)
-        for ply in range(_CHANCE_PLIES if has_chance else _SYMMETRY_PLIES):
-            problem = _difference_when_turned(findings, symmetry, one.states[ply], turned)
-            if problem or ply == len(one.actions):
-                if problem:
-                    return f"{problem} at turn {ply}"
-                break
-            action = one.actions[ply]
-            if turned.to_play == CHANCE:
-                found = _turned_outcome(findings, symmetry, one.states[ply + 1], turned)
-                if found is None:
-                    return f"none of chance's outcomes is the turned one at turn {ply}"
-                turned = found
-            else:
-                step(findings, turned, int(symmetry.actions[action]))
-    return ""
-
-
-def _difference_when_turned(findings: Findings, symmetry: Symmetry, state: Any, turned: Any) -> str:
-    """In what `turned` is not the turned `state`, or nothing."""
-    if (state.is_over, state.to_play) != (turned.is_over, turned.to_play):
-        return "another player is to move, or only one of the games is over,"
-    if state.is_over:
-        same = np.array_equal(state.returns, turned.returns)
-        return "" if same else f"the game ends {turned.returns}, not {state.returns},"
-    if state.to_play != CHANCE:
-        legal, turned_legal = moves(findings, state)[0], moves(findings, turned)[0]
-        if {int(symmetry.actions[action]) for action in legal} != set(turned_legal):
-            return "the legal actions are not the turned ones"
-    expected = symmetry.planes(observe(findings, state))
-    planes = observe(findings, turned)
-    if np.shape(expected) != planes.shape:
-        return f"planes gives shape {np.shape(expected)}, not {planes.shape},"
-    same = np.allclose(expected, planes, atol=1e-6)
-    return "" if same else "planes and actions do not turn the position alike"
-
-
-def _turned_outcome(findings: Findings, symmetry: Symmetry, after: Any, turned: Any) -> Any:
-    """`turned` after the outcome that makes it the turned `after`; None without one."""
-    for outcome in moves(findings, turned)[0]:
-        candidate = findings.game.copy(turned)
-        step(findings, candidate, outcome)
-        if not _difference_when_turned(findings, symmetry, after, candidate):
-            return candidate
-    return None
 
 
 def check_names(findings: Findings) -> None:

@@ -93,10 +93,15 @@ class PositionMaker:
         return state
 
     def _images_of(self, actions: tuple[int, ...]) -> set[bytes]:
-        """Bytes that name the position and its images under the game's symmetries."""
+        """Bytes that name the position and its images under the game's symmetries.
+
+        Only those count that leave the beginning as it is: the others lead to no game.
+        """
         images = [actions]
+        first = self.game.observation(self.game.new_state())
         for symmetry in self.game.symmetries():
-            images.append(tuple(int(symmetry.actions[action]) for action in actions))
+            if np.array_equal(symmetry.planes(first), first):
+                images.append(tuple(int(symmetry.actions[action]) for action in actions))
         return {self._bytes_of(self._after(image)) for image in images}
 
     def _bytes_of(self, state: Any) -> bytes:

@@ -20,6 +20,7 @@ from tesuji.cli import (
     rate,
     search,
     serve,
+    show,
     sweep,
     train,
 )
@@ -37,6 +38,7 @@ app.command("games")(games.show_games)
 app.command("check")(check.check)
 app.command("search")(search.search)
 app.command("play")(play.play)
+app.command("show")(show.show)
 app.command("serve")(serve.serve)
 app.command("train")(train.train)
 app.command("doctor")(doctor.doctor)

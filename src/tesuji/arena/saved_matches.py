@@ -1,0 +1,23 @@
+"""The games of a match read back from the file that `--save` wrote."""
+
+import json
+from collections.abc import Iterator
+
+from tesuji.games.saved_games import SavedGame
+
+
+def read_match_games(text: str) -> Iterator[SavedGame]:
+    """The games of JSON lines, one after the other.
+
+    Raises:
+        ValueError: when a line is none, with its number.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            actions = [int(action) for action in row["actions"]]
+            yield SavedGame(str(row["game"]), None, 0, actions, list(map(str, row["seats"])), None)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"line {number} is no game of a match") from error

@@ -65,6 +65,6 @@ def test_cells_of_bundled_games_are_pieces_tiles_lines_or_empty(name):
     while not state.is_over:
         seen |= set(itertools.chain(*game.view(state).cells))
         game.apply(state, chance.choice(game.legal(state)))
-    known = {*PIECES[: game.num_players], *EMPTY, "+", "-", "|"}
+    known = {*PIECES[: game.num_players], *EMPTY, "+", "-", "|", "#"}
     assert len(seen) > 2
     assert all(text in known or text.isdecimal() for text in seen)

@@ -22,6 +22,7 @@ _BUNDLED = {
     "trio": "trio:Trio",
     "2048": "twenty_forty_eight:TwentyFortyEight",
     "gomoku": "gomoku:Gomoku",
+    "go": "go:Go",
 }
 
 _loading = threading.RLock()  # a module is in sys.modules before all of it has run

@@ -1,4 +1,4 @@
-"""Who plays: `random`, `uct:1000`, `puct:400`, `alphabeta:6`, `perfect`, `run:FOLDER@STEP:SIMS`.
+"""Who plays: `random`, `uct:1000`, `alphabeta:6`, `perfect`, `run:FOLDER@STEP:SIMS`, `gtp:COMMAND`.
 
 An agent is an `Opponent`: it has a name and chooses moves for a list of positions at once. A search
 starts anew at each move, and all chance comes from the seed, so a match can be played again.
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tesuji.arena.engines import is_engine, make_engine_player
 from tesuji.games.contract import Game, State
 from tesuji.opponents.protocol import Opponent
 from tesuji.search.api import Searcher
@@ -20,9 +21,10 @@ from tesuji.search.config import SearchConfig, parse_option
 from tesuji.search.evaluators import Evaluator, evaluate
 
 FORMS = (
-    "random, uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, or "
-    "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), with search options after a comma, "
-    "as in uct:1000,c_uct=1, and for a run also symmetries, to average over the board's symmetries"
+    "random, uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, "
+    "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), or gtp:COMMAND; with search options "
+    "after a comma, as in uct:1000,c_uct=1, for a run also symmetries, to average over the board's "
+    "symmetries, and limits of an engine in brackets, as in gtp[seconds=10]:gnugo --mode gtp"
 )
 SYMMETRIES = "symmetries"
 _RAW_BATCH = 1024  # positions that a network sees at once
@@ -73,6 +75,8 @@ def parse_agent(spec: str, game: Game) -> Opponent:
     Raises:
         ValueError: when there is no such agent, or it does not play that game.
     """
+    if is_engine(spec):
+        return make_engine_player(spec.strip(), game)
     kind, colon, argument = spec.strip().partition(":")
     makers: dict[str, Callable[[str, str, Game], Opponent]] = {
         "random": _make_random,

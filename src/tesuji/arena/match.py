@@ -12,35 +12,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from tesuji.arena.agents import child_seed
 from tesuji.arena.elo import EloEstimate, estimate_elo
-from tesuji.arena.openings import Opening, draw_chance, draw_openings
-from tesuji.games.contract import CHANCE, Game, State
-from tesuji.opponents.protocol import Opponent
+from tesuji.arena.openings import Opening, draw_openings
+from tesuji.arena.tables import FIRST, SECOND, GameRecord, Table, compare
+from tesuji.games.contract import Game
+from tesuji.opponents.protocol import Opponent, choose_moves
 
 MatchProgress = Callable[[int, int], None]
 """Called with the moves' worth of games done and those to do, both in games."""
 
 _SIDE_BY_SIDE = 128  # games: enough for a network's batch, few enough to have results early
-_A, _B = 0, 1
-
-
-@dataclass(frozen=True)
-class GameRecord:
-    """One finished game: who sat where, what was played, and how it ended."""
-
-    opening: tuple[int, ...]  # actions before the agents began, chance's included
-    moves: tuple[int, ...]  # all that followed, chance's included
-    seats: tuple[int, ...]  # per player, 0 for the first agent of the match and 1 for the second
-    returns: tuple[float, ...]  # per player
-
-    @property
-    def score(self) -> float:
-        """The first agent's: 1 where its seats did better on average, ½ where both did alike."""
-        returns, seats = np.array(self.returns), np.array(self.seats)
-        return _compare(float(returns[seats == _A].mean()), float(returns[seats == _B].mean()))
 
 
 @dataclass(frozen=True)
@@ -90,7 +72,8 @@ class MatchResult:
         players = self.game.num_players
         if players == 1:
             return [self.tally]
-        return [_tally([r.score for r in self.records if r.seats[p] == _A]) for p in range(players)]
+        by_seat = [[r.score for r in self.records if r.seats[p] == FIRST] for p in range(players)]
+        return [_tally(scores) for scores in by_seat]
 
     @functools.cached_property
     def estimate(self) -> EloEstimate:
@@ -101,6 +84,15 @@ class MatchResult:
     def copies(self) -> int:
         """Games that went like an earlier one, move for move, with the same seats."""
         return len(self.records) - len({(r.seats, r.opening, r.moves) for r in self.records})
+
+    @functools.cached_property
+    def faults(self) -> tuple[list[str], list[str]]:
+        """What went wrong with each of the agents, a reason for each game that it lost by it."""
+        faults: tuple[list[str], list[str]] = ([], [])
+        for record in self.records:
+            if record.loser is not None and record.fault:
+                faults[record.seats[record.loser]].append(record.fault)
+        return faults
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the games, as plain numbers and words."""
@@ -116,6 +108,8 @@ class MatchResult:
             "by_seat": [vars(seat_tally) for seat_tally in self.tally_by_seat],
             "openings": len(self.scores_by_opening),
             "copies": self.copies,
+            "lost_by_fault": [len(reasons) for reasons in self.faults],
+            "faults": [dict(collections.Counter(reasons)) for reasons in self.faults],
             "was_interrupted": self.was_interrupted,
         }
 
@@ -161,7 +155,7 @@ def play_match(
     """
     seats = seatings(game.num_players)
     tables = [
-        _Table(game, opening, seating, child_seed(plan.seed, 1, number))
+        Table(game, opening, seating, child_seed(plan.seed, 1, number))
         for number, opening in enumerate(plan.choose_openings(game))
         for seating in seats
     ]
@@ -172,7 +166,7 @@ def play_match(
         if stop():
             break
     rounds = [tables[first : first + len(seats)] for first in range(0, len(tables), len(seats))]
-    finished = [r for r in rounds if all(table.state.is_over for table in r)]
+    finished = [r for r in rounds if all(table.is_over for table in r)]
     return MatchResult(
         game,
         (agents[0].name, agents[1].name),
@@ -183,56 +177,30 @@ def play_match(
 
 def seatings(num_players: int) -> list[tuple[int, ...]]:
     """Who sits where, in all the ways that one opening is played: each agent in each seat."""
-    alone = (_A,) + (_B,) * (num_players - 1)
+    alone = (FIRST,) + (SECOND,) * (num_players - 1)
     turned = [alone[-k:] + alone[:-k] if k else alone for k in range(num_players)]
     both = turned + [tuple(1 - seat for seat in seating) for seating in turned]
     return list(dict.fromkeys(both))
 
 
-class _Table:
-    """A game in progress, with its own luck: the same for all seatings of an opening."""
-
-    def __init__(self, game: Game, opening: Opening, seating: tuple[int, ...], luck: int) -> None:
-        self.game, self.opening, self.seating = game, opening, seating
-        self.state: State = game.copy(opening.state)
-        self.moves: list[int] = []
-        self.generator = np.random.default_rng(luck)
-
-    @property
-    def to_choose(self) -> int:
-        """The agent whose turn it is."""
-        return self.seating[int(self.state.to_play)]
-
-    def apply(self, action: int) -> None:
-        """Plays an agent's action, and then what chance does."""
-        self.game.apply(self.state, action)
-        self.moves.append(int(action))
-        while not self.state.is_over and self.state.to_play == CHANCE:
-            self.moves.append(draw_chance(self.game, self.state, self.generator))
-            self.game.apply(self.state, self.moves[-1])
-
-    def record(self) -> GameRecord:
-        """The finished game."""
-        returns = tuple(float(value) for value in self.state.returns)
-        return GameRecord(self.opening.actions, tuple(self.moves), self.seating, returns)
-
-
 def _play_all(
-    agents: tuple[Opponent, Opponent], tables: Sequence[_Table], seed: int
+    agents: tuple[Opponent, Opponent], tables: Sequence[Table], seed: int
 ) -> Iterator[int]:
     """Plays all games to their end, some hundred side by side; yields how many are finished."""
-    waiting, live, step = list(reversed(tables)), list[_Table](), 0
+    waiting, step = list(enumerate(tables))[::-1], 0
+    live: list[tuple[int, Table]] = []
     while waiting or live:
         while waiting and len(live) < _SIDE_BY_SIDE:
             live.append(waiting.pop())
-        for which in (_A, _B):
-            mine = [t for t in live if not t.state.is_over and t.to_choose == which]
+        for which in (FIRST, SECOND):
+            mine = [(number, table) for number, table in live if table.to_choose == which]
             if mine:
-                actions = agents[which].choose([t.state for t in mine], child_seed(seed, step))
-                for table, action in zip(mine, actions, strict=True):
-                    table.apply(action)
+                games = [table.played(number) for number, table in mine]
+                decisions = choose_moves(agents[which], games, child_seed(seed, step))
+                for (_, table), decision in zip(mine, decisions, strict=True):
+                    table.take(decision)
                 step += 1
-                live = [table for table in live if not table.state.is_over]
+                live = [(number, table) for number, table in live if not table.is_over]
                 yield len(tables) - len(waiting) - len(live)
 
 
@@ -241,11 +209,7 @@ def _scores(records: Sequence[GameRecord]) -> list[float]:
     if len(records[0].returns) > 1:
         return [record.score for record in records]
     mine, theirs = sorted(records, key=lambda record: record.seats)
-    return [_compare(mine.returns[0], theirs.returns[0])]
-
-
-def _compare(mine: float, theirs: float) -> float:
-    return 1.0 if mine > theirs else 0.5 if mine == theirs else 0.0
+    return [compare(mine.returns[0], theirs.returns[0])]
 
 
 def _tally(scores: Sequence[float]) -> Tally:

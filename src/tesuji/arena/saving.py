@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tesuji.arena.match import GameRecord, MatchResult
+from tesuji.arena.match import MatchResult
+from tesuji.arena.tables import GameRecord
 from tesuji.files import write_whole
 from tesuji.games.contract import CHANCE
 
@@ -51,6 +52,8 @@ def _as_row(result: MatchResult, record: GameRecord) -> dict[str, Any]:
         "moves": moves,
         "actions": [*record.opening, *record.moves],
         "returns": list(record.returns),
+        "ending": "rules" if record.loser is None else "fault" if record.fault else "resigned",
+        "fault": record.fault,
     }
 
 

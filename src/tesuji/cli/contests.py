@@ -1,5 +1,6 @@
 """What `match`, `rate`, `evaluate` and `sweep` share: agents, positions, a bar that can stop."""
 
+import collections
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,15 +11,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tesuji import Game, make_game
 from tesuji.arena.agents import NetworkAgent, SearchAgent, game_of_agents, parse_agent
+from tesuji.arena.engines import save_transcripts
 from tesuji.cli.errors import BadInput
 from tesuji.cli.thinking import stopping_at_interrupt
+from tesuji.opponents.engine_player import EnginePlayer
 from tesuji.opponents.positions import PositionSet, read_positions, shipped_positions
 
 if TYPE_CHECKING:
+    from tesuji.arena.match import MatchResult
     from tesuji.opponents.protocol import Opponent
 
 
 DEFAULT_SIMULATIONS = 100
+ENGINE_OUTPUT = "its output"
 
 
 class Waiting(NamedTuple):
@@ -70,9 +75,39 @@ def choose_game(name: str | None, specs: Sequence[str]) -> Game:
     return game
 
 
-def parse_agents(specs: Sequence[str], game: Game) -> "list[Opponent]":
-    """The agents, in order."""
-    return [parse_agent(spec, game) for spec in specs]
+@contextmanager
+def playing(specs: Sequence[str], game: Game) -> "Iterator[list[Opponent]]":
+    """Within, the agents, in order; afterwards programs of others are ended."""
+    agents: list[Opponent] = []
+    try:
+        for spec in specs:
+            agents.append(parse_agent(spec, game))
+        yield agents
+    finally:
+        for agent in agents:
+            if isinstance(agent, EnginePlayer):
+                agent.close()
+
+
+def fault_lines(results: "Sequence[MatchResult]", beside: Path | None) -> dict[str, str]:
+    """What to print, by title, of games that were lost by a fault; nothing where there was none.
+
+    Args:
+        results: of the matches.
+        beside: the file in which the games are saved, if they are.
+    """
+    reasons = collections.Counter(
+        f"{name}: {reason}"
+        for result in results
+        for name, faults in zip(result.names, result.faults, strict=True)
+        for reason in faults
+    )
+    lines = {}
+    if reasons:
+        said = "; ".join(f"{count} × {reason}" for reason, count in reasons.items())
+        lines["by fault"] = f"{reasons.total()} lost ({said})"
+        lines[ENGINE_OUTPUT] = str(save_transcripts(results, beside))
+    return lines
 
 
 def parse_searcher(

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from tesuji.arena.match import MatchResult
 
 AGENTS = (
-    "random, uct:1000, puct:400, alphabeta:6, perfect, or run:FOLDER\\[@STEP]:SIMULATIONS; "
-    "search options may follow, as in uct:1000,c_uct=1"
+    "random, uct:1000, puct:400, alphabeta:6, perfect, run:FOLDER\\[@STEP]:SIMULATIONS, or another "
+    "program, gtp:COMMAND; search options may follow, as in uct:1000,c_uct=1, and limits of a "
+    "program stand in brackets, as in 'gtp\\[seconds=10]:gnugo --mode gtp'"
 )
 
 
@@ -40,18 +41,19 @@ def match(
     Example: [bold]tesuji match run:runs/first:200 uct:1000 --games 200[/]
 
     Without a run: [bold]tesuji match uct:400 uct:100 --game connect-four --save games.jsonl[/]
+
+    Another program: [bold]tesuji match uct:5000 "gtp:gnugo --mode gtp --level 1" --game go[/]
     """
     from tesuji.arena.match import MatchPlan, play_match
     from tesuji.arena.saving import check_savable, save_games
-    from tesuji.cli.contests import choose_game, parse_agents, waiting
+    from tesuji.cli.contests import ENGINE_OUTPUT, choose_game, fault_lines, playing, waiting
 
     with refusing(game or ""):
         if save is not None:
             check_savable(save)
         chosen = choose_game(game, [first, second])
-        a, b = parse_agents([first, second], chosen)
         plan = MatchPlan(games, plies, seed)
-        with waiting("playing") as wait:
+        with playing([first, second], chosen) as (a, b), waiting("playing") as wait:
             result = play_match(
                 chosen,
                 (a, b),
@@ -63,13 +65,14 @@ def match(
             save_games([result], save)
         if not result.records:
             raise BadInput("the match ended before any opening was finished; give it more time")
+        faults = fault_lines([result], save)
     if as_json:
-        typer.echo(json.dumps(result.as_dict()))
+        typer.echo(json.dumps({**result.as_dict(), "engine_output": faults.get(ENGINE_OUTPUT)}))
     else:
-        _show(result, save)
+        _show(result, save, faults)
 
 
-def _show(result: "MatchResult", save: Path | None) -> None:
+def _show(result: "MatchResult", save: Path | None, faults: dict[str, str]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
@@ -101,6 +104,7 @@ def _show(result: "MatchResult", save: Path | None) -> None:
         lines["stopped"] = "only openings that were finished count"
     if save is not None:
         lines["saved"] = escape(str(save))
+    lines |= {title: escape(text) for title, text in faults.items()}
     for title, text in lines.items():
         console.print(f"[dim]{title:<10}[/]{text}", soft_wrap=True)
     console.print("[dim]in parentheses: 95 % intervals[/]")

@@ -43,7 +43,7 @@ def rate(
     from tesuji.arena.match import MatchPlan
     from tesuji.arena.plotting import check_plottable, plot_ratings
     from tesuji.arena.saving import check_savable, save_games
-    from tesuji.cli.contests import choose_game, parse_agents, waiting
+    from tesuji.cli.contests import ENGINE_OUTPUT, choose_game, fault_lines, playing, waiting
 
     with refusing(game or ""):
         if save is not None:
@@ -51,8 +51,7 @@ def rate(
         if plot is not None:
             check_plottable(plot)
         chosen = choose_game(game, agents)
-        players = parse_agents(agents, chosen)
-        with waiting("playing") as wait:
+        with playing(agents, chosen) as players, waiting("playing") as wait:
             ladder = play_ladder(
                 chosen, players, MatchPlan(games, plies, seed), wait.update, wait.is_enough
             )
@@ -61,13 +60,15 @@ def rate(
         files = []
         if plot is not None:
             files = plot_ratings(ladder.ratings, f"{chosen.name}: ratings", plot)
+        faults = fault_lines(ladder.results, save)
     if as_json:
-        typer.echo(json.dumps({"game": chosen.name, **ladder.as_dict()}))
+        output = {"engine_output": faults.get(ENGINE_OUTPUT)}
+        typer.echo(json.dumps({"game": chosen.name, **ladder.as_dict(), **output}))
     else:
-        _show(ladder, [*files, *([save] if save is not None else [])])
+        _show(ladder, [*files, *([save] if save is not None else [])], faults)
 
 
-def _show(ladder: "Ladder", files: list[Path]) -> None:
+def _show(ladder: "Ladder", files: list[Path], faults: dict[str, str]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
@@ -90,6 +91,8 @@ def _show(ladder: "Ladder", files: list[Path]) -> None:
         f"equals draw {100 * ratings.draw_rate:.0f} % of their games[/]",
         soft_wrap=True,
     )
+    for title, text in faults.items():
+        console.print(f"[dim]{title}[/] {escape(text)}", soft_wrap=True)
     for file in files:
         console.print(f"[dim]saved[/] {escape(str(file))}", soft_wrap=True)
 

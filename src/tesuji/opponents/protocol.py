@@ -1,7 +1,7 @@
 """What every opponent can do, and how one that thinks for long is stopped."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -27,6 +27,43 @@ class Opponent(Protocol):
         The same positions and the same seed give the same actions.
         """
         ...
+
+
+class PlayedGame(NamedTuple):
+    """A game as far as it was played, for players that follow it from its first move."""
+
+    number: int  # tells apart the games of a match, and stays the same from move to move
+    moves: Sequence[int]  # all actions from the beginning, those of the opening included
+    movers: Sequence[int]  # who played each of them, CHANCE for chance
+    state: Any  # where they lead
+
+
+class GaveUp(NamedTuple):
+    """What a player says instead of a move: it has lost the game."""
+
+    fault: str = ""  # what went wrong with it; nothing where it resigned
+    transcript: str = ""  # what was said to it and by it until then
+
+
+Decision = int | GaveUp
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """A player that must see every move of a game, such as a program with a board of its own."""
+
+    name: str
+
+    def choose_following(self, games: Sequence[PlayedGame], seed: int) -> list[Decision]:
+        """One legal action for each game, or the end of it."""
+        ...
+
+
+def choose_moves(player: Opponent, games: Sequence[PlayedGame], seed: int) -> list[Decision]:
+    """What the player does in each game, whether it follows games or looks at positions alone."""
+    if isinstance(player, Follower):
+        return player.choose_following(games, seed)
+    return [*player.choose([game.state for game in games], seed)]
 
 
 def require_choices(states: Sequence[Any] | NDArray[Any]) -> None:

@@ -1,0 +1,84 @@
+"""Programs of others as agents, `gtp[seconds=10]:COMMAND`, and what is kept when they fail.
+
+The command is all that follows the first colon behind the kind, spaces, commas and colons included.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tesuji import settings
+from tesuji.files import write_whole
+from tesuji.games.contract import Game
+from tesuji.opponents.engine_player import EngineLimits, EnginePlayer
+from tesuji.opponents.gtp_engine import make_gtp_player
+
+if TYPE_CHECKING:
+    from tesuji.arena.match import MatchResult
+
+_MAKERS: dict[str, Callable[[str, Game, str, EngineLimits], EnginePlayer]] = {
+    "gtp": make_gtp_player,
+}
+_SPEC = re.compile(
+    rf"(?P<kind>{'|'.join(_MAKERS)})(\[(?P<options>[^\]]*)\])?:(?P<command>.*)", re.DOTALL
+)
+
+
+def is_engine(spec: str) -> bool:
+    """Whether the agent is a program of others."""
+    return re.match(rf"\s*({'|'.join(_MAKERS)})\s*[\[:]", spec) is not None
+
+
+def make_engine_player(spec: str, game: Game) -> EnginePlayer:
+    """The program as a player of the game; it is started, so that one that cannot is refused.
+
+    Raises:
+        ValueError: when the agent is not well written, or cannot be started to play that game.
+    """
+    match = _SPEC.fullmatch(spec)
+    if match is None or not match["command"].strip():
+        raise ValueError(
+            f"{spec!r} names no engine; write gtp:COMMAND or gtp[seconds=10,engines=2]:COMMAND, "
+            "as in gtp:gnugo --mode gtp"
+        )
+    limits = _parse_limits(spec, match["options"] or "")
+    return _MAKERS[match["kind"]](spec, game, match["command"].strip(), limits)
+
+
+def save_transcripts(results: "Sequence[MatchResult]", beside: Path | None = None) -> Path | None:
+    """Writes what was said to and by the programs that failed; None where none did.
+
+    Args:
+        results: of the matches.
+        beside: the file in which the games are saved, else a temporary file is made.
+    """
+    parts = [
+        f"# {result.names[record.seats[record.loser]]}\n# {record.fault}\n{record.transcript}\n"
+        for result in results
+        for record in result.records
+        if record.loser is not None and record.fault
+    ]
+    if not parts:
+        return None
+    if beside is not None:
+        path = beside.with_name(f"{beside.name}.faults.txt")
+    else:
+        descriptor, name = tempfile.mkstemp(prefix="tesuji-faults-", suffix=".txt")
+        os.close(descriptor)
+        path = Path(name)
+    write_whole(path, "\n".join(parts).encode(errors="replace"))
+    return path
+
+
+def _parse_limits(spec: str, text: str) -> EngineLimits:
+    """The limits in `option=value,option=value`."""
+    given = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise ValueError(f"{part!r} in {spec!r} is not an option=value, as in seconds=10")
+        given[name] = settings.parse_option(EngineLimits, name, value)
+    return EngineLimits(**given)

@@ -164,8 +164,8 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
 
 def _lasting_name(what: str) -> str:
     """The game's name as it can be read from any folder."""
-    path, colon, name = what.rpartition(":")
-    return f"{Path(path).resolve()}:{name}" if colon else what
+    path, _, name = what.rpartition(":")
+    return f"{Path(path).resolve()}:{name}" if Path(path).is_file() else what
 
 
 def _make_run(folder: "RunFolder", config: "RunConfig", game: Any) -> "Run":

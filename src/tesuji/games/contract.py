@@ -94,6 +94,7 @@ class Game:
     observation_shape: ClassVar[Any] = None
     max_turns: ClassVar[Any] = None  # an upper bound on the plays in a game, chance's included
     max_chance_outcomes: ClassVar[Any] = MAX_CHANCE_OUTCOMES
+    runs_on_gpu: ClassVar[bool] = True  # False: its rules call what only a CPU can run
 
     def fields(self) -> dict[str, Field]:
         """The state's own fields; every state also has returns, turn, to_play and is_over."""

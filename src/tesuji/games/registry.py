@@ -1,4 +1,7 @@
-"""Games by name: `connect-four`, `connect-four(rows=7,cols=8)`, `path/to/file.py:ClassName`."""
+"""Games by name: `connect-four`, `connect-four(rows=7,cols=8)`, `path/to/file.py:ClassName`.
+
+And those of OpenSpiel's: `open_spiel:chess`, `open_spiel:go(board_size=5)`.
+"""
 
 import ast
 import dataclasses
@@ -22,8 +25,11 @@ _BUNDLED = {
     "trio": "trio:Trio",
     "2048": "twenty_forty_eight:TwentyFortyEight",
     "gomoku": "gomoku:Gomoku",
+    "othello": "othello:Othello",
     "go": "go:Go",
 }
+
+_OPEN_SPIEL = "open_spiel:"
 
 _loading = threading.RLock()  # a module is in sys.modules before all of it has run
 
@@ -58,9 +64,16 @@ def make_game(name: str) -> Game:
         ) from error
 
 
+def is_open_spiel(name: str) -> bool:
+    """Whether the name is that of a game of OpenSpiel's."""
+    return name.strip().startswith(_OPEN_SPIEL)
+
+
 def _game_class(title: str) -> type[Game]:
     if title in _BUNDLED:
         return _bundled_class(title)
+    if is_open_spiel(title):
+        return _open_spiel_class(title.removeprefix(_OPEN_SPIEL))
     if ":" in title:
         path, _, class_name = title.rpartition(":")
         return _class_in(_load_file(Path(path)), class_name, path)
@@ -70,6 +83,15 @@ def _game_class(title: str) -> type[Game]:
         f"there is no game {title!r}; {hint}Bundled: {', '.join(_BUNDLED)}. "
         "A game of your own is named as path/to/file.py:ClassName"
     )
+
+
+def _open_spiel_class(short_name: str) -> type[Game]:
+    from tesuji.games.open_spiel import game_class
+
+    try:
+        return game_class(short_name)
+    except ValueError as error:
+        raise UnknownGame(str(error)) from error
 
 
 def _bundled_class(title: str) -> type[Game]:
@@ -122,13 +144,25 @@ def _class_in(module: ModuleType, class_name: str, path: str) -> type[Game]:
 def _parse_parameters(cls: type[Game], text: str) -> dict[str, Any]:
     known = {parameter.name: parameter for parameter in dataclasses.fields(cls)}
     parameters: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    for part in filter(None, map(str.strip, _split_parameters(text))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or key not in known:
             names = ", ".join(f"{p.name}={p.default}" for p in known.values()) or "none"
             raise UnknownGame(f"{cls.title()} has no parameter {key!r}; its parameters: {names}")
         parameters[key] = _parse_value(value)
     return parameters
+
+
+def _split_parameters(text: str) -> list[str]:
+    """The parts between commas, but for those in parentheses: a value may be a game's name."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def _parse_value(text: str) -> Any:

@@ -119,6 +119,8 @@ class Searcher:
             raise ValueError(f"threads is {threads!r}; it must be a whole number, 1 or more")
         check_evaluator(evaluator)
         check_for_game(config, game)
+        if device == "cuda" and not game.runs_on_gpu:
+            raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
         self.game = game
         self.evaluator = evaluator
         self.config = resolve(config, evaluator)

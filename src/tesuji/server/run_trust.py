@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from tesuji.games.registry import is_open_spiel
+
 
 class GameTrust:
     """Says whose game files are loaded.
@@ -45,10 +47,13 @@ class GameTrust:
 
 
 def file_of(game: Any) -> str:
-    """The file of a game as config.toml or the command line has it; nothing for a bundled one."""
+    """The file of a game as config.toml or the command line has it; nothing where there is none.
+
+    The bundled games and OpenSpiel's are in no file of the user's.
+    """
     title = game.partition("(")[0].strip() if isinstance(game, str) else ""
     path, colon, _ = title.rpartition(":")
-    return os.path.realpath(path) if colon else ""
+    return os.path.realpath(path) if colon and not is_open_spiel(title) else ""
 
 
 def _game_of(run: Path) -> Any:

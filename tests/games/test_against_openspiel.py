@@ -24,6 +24,7 @@ SAME_GAMES = [
     ("dots-and-boxes(rows=1,cols=1)", "dots_and_boxes(num_rows=1,num_cols=1)"),
     ("dots-and-boxes(rows=2,cols=3)", "dots_and_boxes(num_rows=2,num_cols=3)"),
     ("dots-and-boxes(rows=4,cols=3)", "dots_and_boxes(num_rows=4,num_cols=3)"),
+    ("othello", "othello"),
 ]
 
 

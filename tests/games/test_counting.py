@@ -12,6 +12,8 @@ TIC_TAC_TOE = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
 CONNECT_FOUR = [7, 49, 343, 2401, 16807, 117649, 823536]
 DOTS_AND_BOXES = [12, 132, 1320, 11880, 95040, 665280]
 
+OTHELLO = [4, 12, 56, 244, 1396, 8200, 55092, 390216]
+
 
 @Kernel
 def _count(states, actions, visited, depth):
@@ -42,6 +44,7 @@ def _count(states, actions, visited, depth):
         ("tic-tac-toe", TIC_TAC_TOE),
         ("connect-four", CONNECT_FOUR),
         ("dots-and-boxes", DOTS_AND_BOXES),
+        ("othello", OTHELLO),
     ],
 )
 def test_number_of_games_by_depth(name: str, expected: list[int]) -> None:

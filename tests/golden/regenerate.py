@@ -18,6 +18,7 @@ GAMES = {
     "dots_and_boxes": "dots-and-boxes",
     "trio": "trio",
     "twenty_forty_eight": "2048(size=3,target=64)",
+    "othello": "othello(size=6)",
 }
 
 

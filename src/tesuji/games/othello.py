@@ -33,8 +33,8 @@ class Othello(Game):
     num_actions = property(lambda self: self.num_squares + 1)
     pass_action = num_squares
     observation_shape = property(lambda self: (3, self.size, self.size))
-    # After a pass a disc is placed. From the beginning that makes fewer than 2 (size² − 4) plays; a
-    # position made by hand counts the squares that differ as plays, and may have fewer discs.
+    # After a pass a disc is placed, so there are fewer than 2 (size² − 4) plays from the beginning;
+    # positions made by hand may have fewer discs than that, or begin with a pass.
     max_turns = property(lambda self: 2 * self.num_squares)
     counts_discs = property(lambda self: self.result == "discs")
     board_bits = property(lambda self: np.uint64(2**self.num_squares - 1))
@@ -216,6 +216,7 @@ class Othello(Game):
             if text in ("x", "o"):
                 state.discs["xo".index(text)] |= self.bit(square)
         own, other = state.discs[state.to_play], state.discs[1 - state.to_play]
+        state.turn = max(0, self.count(own | other) - 4)  # as if nobody had passed
         state.moves = self.find_moves(own, other)
         if state.moves == NOTHING and self.find_moves(other, own) == NOTHING:
             self.end_game(state)

@@ -60,9 +60,9 @@ class OpenSpielGame(Game):
             raise ValueError(
                 f"{self.title()}: turn_limit is {self.turn_limit}; it must be 1 to {_MOST_TURNS:,}"
             )
+        super().__post_init__()
         if reason := _refusal(self.spiel):
             raise ValueError(f"{self.name} cannot be played here: {reason}")
-        super().__post_init__()
         shape = observation_shape(self.spiel)
         add_driver(self.number, Driver(self.spiel, self._move_type.itemsize, self.max_turns, shape))
 
@@ -224,11 +224,12 @@ def import_pyspiel() -> Any:
 def _make_class(short_name: str) -> type[OpenSpielGame]:
     kind = _kinds()[short_name]
     parameters = _parameters(short_name)
-    if taken := [name for name in parameters if hasattr(OpenSpielGame, name)]:
-        raise ValueError(
-            f"{PREFIX}{short_name} cannot be played here: its parameter {taken[0]} has the name "
-            "of something that every game of Tesuji's has"
-        )
+    reason = _type_refusal(kind) if kind.default_loadable else ""  # else its parameters decide
+    for name in parameters:
+        if hasattr(OpenSpielGame, name) or not name.isidentifier():
+            reason = reason or f"its parameter {name} cannot be the name of one of Tesuji's"
+    if reason:
+        raise ValueError(f"{PREFIX}{short_name} cannot be played here: {reason}")
     base = (
         _WithChance if kind.chance_mode == kind.chance_mode.EXPLICIT_STOCHASTIC else OpenSpielGame
     )

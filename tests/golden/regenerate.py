@@ -18,6 +18,9 @@ GAMES = {
     "dots_and_boxes": "dots-and-boxes",
     "trio": "trio",
     "twenty_forty_eight": "2048(size=3,target=64)",
+    "pig": "pig(target=20)",
+    "ultimate_tic_tac_toe": "ultimate-tic-tac-toe",
+    "breakthrough": "breakthrough(rows=5,cols=4)",
     "othello": "othello(size=6)",
 }
 
@@ -54,6 +57,9 @@ def _position(game: Game, state: np.void) -> list[str]:
     if state.to_play == CHANCE or state.is_over:
         return lines
     legal = " ".join(game.action_name(action) for action in game.legal(state))
+    if len(game.observation_shape) == 1:
+        numbers = " ".join(f"{number:.3g}" for number in game.observation(state))
+        return [*lines, f"legal: {legal}", f"numbers: {numbers}"]
     planes = [
         " ".join("".join("1" if cell else "." for cell in row) for row in plane)
         for plane in game.observation(state)

@@ -34,7 +34,7 @@ EMPTY = (".", " ", "")
 
 _BUILT_IN_FIELDS = ("returns", "turn", "to_play", "is_over")
 _RESERVED_FIELDS = (*_BUILT_IN_FIELDS, "dtype", "view")  # NumPy and Numba take these for theirs
-RULES = ("reset", "legal_actions", "play", "observe", "chance_outcomes")
+RULES = ("reset", "legal_actions", "playout_actions", "play", "observe", "chance_outcomes")
 
 
 class IllegalMove(ValueError):
@@ -66,6 +66,14 @@ class Symmetry(NamedTuple):
 Layout = Literal["square", "points", "hex"]
 
 
+class Step(NamedTuple):
+    """A move from one cell to another, for drawing: click the one, then the other."""
+
+    action: int
+    start: tuple[int, int]  # row and column
+    end: tuple[int, int]
+
+
 class Grid(NamedTuple):
     """A board of cells, for drawing: what stands in each, and which action a click on it plays.
 
@@ -77,6 +85,7 @@ class Grid(NamedTuple):
     actions: list[list[int]]  # -1: not clickable
     marks: Sequence[tuple[int, int]] = ()  # row and column of what to point out: the line that wins
     layout: Layout = "square"
+    steps: Sequence[Step] = ()  # the legal moves that lead from cell to cell
 
 
 class State(Record):  # type: ignore[misc]
@@ -106,6 +115,10 @@ class Game:
     def legal_actions(self, state: Any, actions: Any) -> int:
         """Writes the legal actions, each once, and returns how many there are."""
         raise NotImplementedError(f"{type(self).__name__} needs legal_actions()")
+
+    def playout_actions(self, state: Any, actions: Any) -> int:
+        """Writes those legal actions among which a random playout chooses, returns how many."""
+        return self.legal_actions(state, actions)
 
     def play(self, state: Any, action: Any) -> None:
         """Plays a legal action, or one of chance's outcomes; the framework advances `turn`."""
@@ -328,6 +341,11 @@ class Game:
 def has_chance(game: Game) -> bool:
     """Whether the game ever asks chance for a move."""
     return type(game).chance_outcomes is not Game.chance_outcomes
+
+
+def has_own_playouts(game: Game) -> bool:
+    """Whether random playouts of the game leave out some of the legal moves."""
+    return type(game).playout_actions is not Game.playout_actions
 
 
 @functools.cache

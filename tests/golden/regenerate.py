@@ -22,6 +22,7 @@ GAMES = {
     "ultimate_tic_tac_toe": "ultimate-tic-tac-toe",
     "breakthrough": "breakthrough(rows=5,cols=4)",
     "othello": "othello(size=6)",
+    "hex": "hex(size=4,swap=True)",
 }
 
 

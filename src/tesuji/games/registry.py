@@ -30,6 +30,7 @@ _BUNDLED = {
     "gomoku": "gomoku:Gomoku",
     "othello": "othello:Othello",
     "go": "go:Go",
+    "hex": "hex:Hex",
 }
 
 _OPEN_SPIEL = "open_spiel:"
@@ -169,6 +170,8 @@ def _split_parameters(text: str) -> list[str]:
 
 
 def _parse_value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):  # also for one nested deeply

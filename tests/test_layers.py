@@ -16,12 +16,13 @@ LAYERS = (
     ("training",),
     ("opponents",),
     ("arena",),
+    ("bridges",),
     ("cluster",),
     ("server",),
     ("cli",),
 )
 LEVELS = {name: level for level, names in enumerate(LAYERS) for name in names}
-BEYOND_ARENA = {"cluster", "server", "cli"}
+BEYOND_ARENA = {"bridges", "cluster", "server", "cli"}
 
 
 def imports_of(path: Path) -> set[str]:
@@ -97,6 +98,8 @@ def test_the_package_itself_loads_nothing():
         ("compiling", "import tesuji.games.contract"),
         ("search", "def f():\n    from tesuji.cli.main import app"),
         ("arena", "import tesuji.server"),
+        ("arena", "from tesuji.bridges import to_pettingzoo"),
+        ("cluster", "import tesuji.bridges"),
         ("cluster", "from tesuji.server import app"),
         ("training", "import ray"),
     ],
@@ -110,6 +113,7 @@ def test_a_planted_import_is_found(tmp_path, layer, source):
     [
         ("search", "from tesuji.games.contract import Game"),
         ("cli", "from tesuji.cli import drawing"),
+        ("bridges", "from tesuji.arena.agents import parse_agent"),
         ("server", "from tesuji.cluster.workers import start"),
         ("cluster", "import ray"),
     ],

@@ -14,6 +14,7 @@ from tesuji.cli import (
     evaluate,
     export,
     games,
+    gtp,
     match,
     play,
     positions,
@@ -46,6 +47,7 @@ app.command("export")(export.export)
 app.command("positions")(positions.positions)
 app.command("match")(match.match)
 app.command("rate")(rate.rate)
+app.command("gtp")(gtp.gtp)
 app.command("evaluate")(evaluate.evaluate)
 app.command("sweep")(sweep.sweep)
 app.add_typer(bench.app, name="bench")

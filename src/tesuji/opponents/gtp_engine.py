@@ -128,9 +128,9 @@ class GtpEngine:
         """Board, komi and clock, as far as the program knows of them."""
         if "boardsize" in self._known:
             self._demand(f"boardsize {board_size(self.game)}")
-        self._demand("clear_board")
         if "komi" in self._known and hasattr(self.game, "komi"):
             self._demand(f"komi {self.game.komi:g}")
+        self._demand("clear_board")
         if "time_settings" in self._known and self.limits.seconds:
             self._demand(f"time_settings 0 {max(1, round(self.limits.seconds))} 1")
         self._moves = []

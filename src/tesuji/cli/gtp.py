@@ -1,0 +1,42 @@
+"""`tesuji gtp`: an agent as a program for boards and referees that speak GTP."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tesuji.cli.errors import refusing
+
+
+def gtp(
+    game: Annotated[
+        str, typer.Option(help="What is played; boardsize and komi may change it.")
+    ] = "go",
+    agent: Annotated[
+        str, typer.Option(help="Who plays, as for `tesuji match`: uct:10000, run:FOLDER:800, …")
+    ] = "uct:10000",
+    seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0,
+) -> None:
+    """Speak GTP 2 on stdin and stdout: an engine for Sabaki, GoGui and other programs.
+
+    Without a clock the agent's simulations count; with time_settings it searches by the clock.
+
+    Example: [bold]tesuji gtp --game "go(size=9)" --agent uct:20000[/]
+
+    A trained network: [bold]tesuji gtp --game hex --agent run:runs/hex:800[/]
+    """
+    from tesuji import make_game
+    from tesuji.cli.gtp_protocol import GtpServer
+    from tesuji.cli.gtp_session import GtpSession
+    from tesuji.cli.line_reading import LineReader
+
+    with refusing(game):
+        session = GtpSession(make_game(game), agent, seed)
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    GtpServer(session, LineReader(sys.stdin), _write).serve()
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

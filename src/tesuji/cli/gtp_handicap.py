@@ -1,0 +1,28 @@
+"""Where the stones of a fixed handicap stand, as GTP 2 says it."""
+
+from tesuji.cli.gtp_session import GtpError
+from tesuji.games.contract import Game
+
+_SMALLEST, _LARGE = 7, 13
+# Column and row of each stone, 0 low, 1 in the middle, 2 high, for the number of stones.
+_CORNERS = ((0, 0), (2, 2), (0, 2), (2, 0))
+_SIDES = ((0, 1), (2, 1), (1, 0), (1, 2))
+_CENTRE = ((1, 1),)
+
+
+def star_points(game: Game, count: int) -> list[str]:
+    """The names of the points for that many stones.
+
+    Raises:
+        GtpError: when the board has no place for so many.
+    """
+    size = getattr(game, "size", 0)
+    has_middle = size % 2 == 1 and size > _SMALLEST
+    most = 9 if has_middle else 4
+    if not hasattr(game, "komi") or size < _SMALLEST or not 2 <= count <= most:
+        raise GtpError("invalid number of stones")
+    edge = 3 if size >= _LARGE else 2
+    lines = (edge, size // 2, size - 1 - edge)
+    even = count - count % 2 if count > 4 else count
+    places = [*_CORNERS[:even], *_SIDES[: max(0, even - 4)], *_CENTRE[: count - even]]
+    return [game.action_name(lines[row] * size + lines[column]) for column, row in places]

@@ -9,7 +9,7 @@ GAME ?= connect-four
 MINUTES ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: run learn play page test check lint format types web tests bench browser clean help
+.PHONY: run learn play page test check lint format types web tests bench browser gnugo clean help
 
 run: $(VENV)/installed page  ## install what is needed, learn Connect Four for 20 minutes (MINUTES=…), play it in the browser meanwhile
 	@$(BIN)/tesuji serve --train $(GAME) --minutes $(MINUTES) --open || test $$? -eq 130  # Ctrl-C
@@ -44,7 +44,14 @@ browser:  # for the page's tests; without it they are skipped
 	  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
 	  echo "There is no chromium here: the page's tests in a browser will be skipped."
 
-tests: $(VENV)/installed-dev page browser  ## the tests alone, on two cores
+gnugo:  # for the tests against it; without it they are skipped
+	@command -v gnugo > /dev/null || test -x /usr/games/gnugo || { test "$$(id -u)" = 0 && \
+	  command -v apt-get > /dev/null && echo "Installing GNU Go for the tests against it …" && \
+	  apt-get -qq update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends gnugo > /dev/null; } || \
+	  echo "There is no gnugo here: the tests against it will be skipped."
+
+tests: $(VENV)/installed-dev page browser gnugo  ## the tests alone, on two cores
 	$(BIN)/pytest -n 2 --dist worksteal -q $(PYTEST_FLAGS)
 
 format: $(VENV)/installed-dev  ## put the code into shape

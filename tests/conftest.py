@@ -12,3 +12,8 @@ def pytest_addoption(parser):
         action="store_true",
         help="fail where the page's tests would be skipped for want of a browser or of the page",
     )
+    parser.addoption(
+        "--needs-gnugo",
+        action="store_true",
+        help="fail where the tests against GNU Go would be skipped for want of it",
+    )

@@ -1,6 +1,10 @@
 """`tesuji match`, `rate`, `evaluate`, `sweep`, and `play --opponent`."""
 
 import json
+import re
+import shlex
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -154,10 +158,46 @@ def test_sweep_as_json(tesuji, run_folder):
     assert found["values"][0]["match"]["games"] == 10
 
 
+def engine(fault):
+    """A program that plays tic-tac-toe, well or badly."""
+    program = Path(__file__).parents[1] / "opponents" / "fake_engine.py"
+    return f"gtp[engines=1]:{shlex.join([sys.executable, '-S', '-E', str(program), fault])}"
+
+
+def test_match_names_an_engine_that_fails_and_keeps_its_output(tesuji, tmp_path):
+    file = tmp_path / "games.jsonl"
+    arguments = ("match", "random", engine("crashes"), *GAME, "--games", "4", "--save", str(file))
+    code, out, _ = tesuji(*arguments)
+    kept = tmp_path / "games.jsonl.faults.txt"
+    assert code == 0 and "ended with exit code 3" in out and str(kept) in out.replace("\n", "")
+    assert "! bug: index out of range" in kept.read_text()
+    found = json.loads(tesuji(*arguments, "--json").out)
+    lost = found["lost_by_fault"][1]
+    assert found["lost_by_fault"][0] == 0 < lost <= found["wins"]
+    assert list(found["faults"][1].values()) == [lost] and found["engine_output"] == str(kept)
+
+
+def test_rate_takes_engines_and_names_their_faults(tesuji):
+    code, out, _ = tesuji("rate", "random", engine(""), engine("crashes"), *GAME, "--games", "6")
+    assert code == 0 and "ended with exit code 3" in out and "its output" in out
+    kept = re.search(r"its output (\S+)", out)[1]
+    assert "genmove" in Path(kept).read_text()
+    Path(kept).unlink()
+
+
+def test_a_person_plays_against_an_engine(tesuji):
+    typed = "b2\nundo\nc3\n" + "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
+    code, out, err = tesuji("play", "tic-tac-toe", "--opponent", engine(""), typed=typed)
+    assert (code, err) == (0, "") and "plays a1" in out
+    code, out, _ = tesuji("play", "tic-tac-toe", "--opponent", engine("crashes"), typed=typed)
+    assert code == 0 and "gives up: " in out and "ended with exit code 3" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["match", "uct:10", "random"], "which game?"),
+        (["match", "random", "gtp:no-such-program", *GAME], "there is no program"),
         (["match", "uct:10", "rando", *GAME], "there is no agent 'rando'"),
         (["match", "perfect", "random", "--game", "trio"], "perfect play of trio is not known"),
         (["match", "uct:5", "random", *GAME, "--save", "no/such/x.jsonl"], "no folder no/such"),

@@ -12,6 +12,7 @@ from tesuji import make_game
 from tesuji.arena.agents import parse_agent
 from tesuji.arena.engines import save_transcripts
 from tesuji.arena.match import MatchPlan, play_match
+from tesuji.arena.openings import Opening
 from tesuji.arena.saving import save_games
 from tesuji.opponents.gtp_engine import make_gtp_player
 from tesuji.opponents.protocol import GaveUp, PlayedGame
@@ -190,3 +191,18 @@ def test_a_game_for_three_is_refused():
 def test_a_position_without_its_game_is_refused():
     with pytest.raises(ValueError, match="must follow a game from its first move"):
         fake().choose([GAME.new_state()], 0)
+
+
+@pytest.mark.parametrize("game", ["go(size=3)", "hex(size=3)"])
+def test_our_own_program_is_an_engine_like_others(game):
+    game = make_game(game)
+    ours = shlex.join(
+        [*(sys.executable, "-m", "tesuji.cli", "gtp"), *("--game", game.name), "--agent", "random"]
+    )
+    opening = Opening((), game.new_state())
+    engine = parse_agent(f"gtp[engines=1]:{ours}", game)
+    result = play_match(
+        game, (engine, parse_agent("random", game)), MatchPlan(openings=(opening, opening))
+    )
+    engine.close()
+    assert result.tally.games == 4 and result.faults == ([], [])

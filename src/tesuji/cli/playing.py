@@ -12,7 +12,7 @@ from tesuji.cli import drawing
 from tesuji.cli.asking import draw_outcome, move_name, parse_move
 from tesuji.cli.errors import BadInput
 from tesuji.cli.thinking import Thought, think
-from tesuji.opponents.protocol import Opponent
+from tesuji.opponents.protocol import GaveUp, Opponent, PlayedGame, choose_moves
 
 WATCHING = -2  # the seat of a person who only looks on
 _HELP = """Type a move, or
@@ -46,6 +46,7 @@ class Match:
         self.opponent, self.name = opponent, name
         self.state: Any = self.game.new_state()
         self.history: list[Any] = []  # positions before this one
+        self.moves: list[int] = []  # one for each of them
         self.chance = random.Random(seed)
         self.console = Console(highlight=False)
 
@@ -56,7 +57,8 @@ class Match:
             if self.state.to_play == CHANCE:
                 self._play_chance()
             elif self.state.to_play != self.seat:
-                self._play_other()
+                if not self._play_other():
+                    return
             elif not self._ask():
                 self.console.print("Stopped. Until next time!")
                 return
@@ -80,12 +82,19 @@ class Match:
         self.console.print(f"[dim]chance: {escape(self._name(outcome))}[/]")
         self._apply(outcome)
 
-    def _play_other(self) -> None:
+    def _play_other(self) -> bool:
+        """Plays for whoever is not the person; False when that one gives the game up."""
         if self.seat == WATCHING or not self.history:
             self._draw()
         if self.opponent is not None:
-            action = self.opponent.choose([self.state], self.seed + len(self.history))[0]
-            opinion = ""
+            movers = [int(state.to_play) for state in self.history]
+            played = PlayedGame(0, self.moves, movers, self.state)
+            decision = choose_moves(self.opponent, [played], self.seed + len(self.history))[0]
+            if isinstance(decision, GaveUp):
+                why = f": {decision.fault}" if decision.fault else ""
+                self._say(f"[bold]{escape(self.name)} gives up{escape(why)}.[/]")
+                return False
+            action, opinion = decision, ""
         else:
             thought = self._think()
             action, opinion = thought.result.action, _opinion(thought)
@@ -94,6 +103,7 @@ class Match:
         who = escape(self.name) if two else drawing.seat_name(self.state.to_play)
         self._say(f"[bold]{who} plays [green]{name}[/][/]  [dim]{opinion}[/]")
         self._apply(action)
+        return True
 
     def _ask(self) -> bool:
         """Asks until the person has moved or taken back a move; False when there is no more."""
@@ -140,7 +150,7 @@ class Match:
             self.console.print("[red]There is no move of yours to take back.[/]")
             return False
         self.state = self.history[mine[-1]]
-        del self.history[mine[-1] :]
+        del self.history[mine[-1] :], self.moves[mine[-1] :]
         return True
 
     def _hint(self) -> None:
@@ -155,6 +165,7 @@ class Match:
     def _apply(self, action: int) -> None:
         self.history.append(self.game.copy(self.state))
         self.game.apply(self.state, action)
+        self.moves.append(int(action))
         self.searcher.advance(action)
 
     def _draw(self) -> None:

@@ -48,7 +48,7 @@ class GtpEngine:
         Raises:
             EngineFailed: when it does not answer, or not with a legal move.
         """
-        self._follow(played)
+        self.follow(played)
         colour = COLOURS[int(played.state.to_play)]
         answer = self._demand(f"genmove {colour}").strip()
         if answer.lower() == "resign":
@@ -135,7 +135,7 @@ class GtpEngine:
             self._demand(f"time_settings 0 {max(1, round(self.limits.seconds))} 1")
         self._moves = []
 
-    def _follow(self, played: PlayedGame) -> None:
+    def follow(self, played: PlayedGame) -> None:
         """Brings the program's board to that game, by the shortest way it knows."""
         moves = [int(move) for move in played.moves]
         shared = _count_shared(self._moves or [], moves)

@@ -23,6 +23,7 @@ GAMES = {
     "breakthrough": "breakthrough(rows=5,cols=4)",
     "othello": "othello(size=6)",
     "hex": "hex(size=4,swap=True)",
+    "orbit": "orbit",
 }
 
 

@@ -31,6 +31,7 @@ _BUNDLED = {
     "othello": "othello:Othello",
     "go": "go:Go",
     "hex": "hex:Hex",
+    "orbit": "orbit:Orbit",
 }
 
 _OPEN_SPIEL = "open_spiel:"

@@ -1,0 +1,55 @@
+"""Motion near a circular orbit: the equations of Clohessy and Wiltshire on whole numbers.
+
+In Hill's frame, which turns with the orbit at n radians a second, x is radial, outwards, and y
+along the track, forwards; x'' = 3n²x + 2ny' and y'' = −2nx'. With velocities written as v / n, all
+four coordinates are lengths, and the matrix that moves them has no units and depends only on the
+angle by which the orbit turns. It is kept as integers and coordinates are rounded to whole metres:
+every machine computes the very same, and −z moves to just minus where z moves.
+"""
+
+import math
+from typing import Any
+
+PHASES = 8
+"""Places on an ellipse where a craft may begin."""
+
+BITS = 20
+"""After the point, of the numbers in the matrix."""
+
+HALF = 1 << (BITS - 1)
+
+
+def coasting_matrix(angle: float) -> tuple[int, ...]:
+    """The Clohessy–Wiltshire transition while the orbit turns by `angle`, times 2^BITS.
+
+    Rows for x, y − its old value, x' / n and y' / n; columns for x, x' / n and y' / n.
+    """
+    s, c = math.sin(angle), math.cos(angle)
+    numbers = (
+        *(4 - 3 * c, s, 2 * (1 - c)),
+        *(6 * (s - angle), -2 * (1 - c), 4 * s - 3 * angle),
+        *(3 * s, c, 2 * s),
+        *(-6 * (1 - c), -2 * s, 4 * c - 3),
+    )
+    return tuple(round(number * 2**BITS) for number in numbers)
+
+
+def ellipse_starts(half_axis: float) -> tuple[int, ...]:
+    """x, y, x' / n and y' / n of each place on the ellipse, the second half mirroring the first.
+
+    It is the closed orbit about the asset that a craft keeps to with its engine off, twice as long
+    as high; places are equal times apart.
+    """
+    first: list[int] = []
+    for phase in range(PHASES // 2):
+        angle = 2 * math.pi * phase / PHASES
+        a, b = half_axis * math.cos(angle), half_axis * math.sin(angle)
+        first += [round(a), round(-2 * b), round(-b), round(-2 * a)]
+    return (*first, *(-number for number in first))
+
+
+def nearest(number: Any) -> Any:
+    """The number without its BITS after the point, rounded; −z gives just minus what z gives."""
+    if number >= 0:
+        return (number + HALF) >> BITS
+    return -((HALF - number) >> BITS)

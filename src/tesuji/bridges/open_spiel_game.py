@@ -10,13 +10,24 @@ from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from tesuji.games.contract import CHANCE, Game, has_chance
 from tesuji.games.replaying import move_name
 
+_REGISTERED: dict[Game, str] = {}  # what OpenSpiel calls each
+
 
 def register_game(game: Game) -> str:
     """Makes the game known to OpenSpiel; see `tesuji.bridges.register_in_open_spiel`."""
-    short_name = "tesuji_" + re.sub(r"\W+", "_", game.name).strip("_")
-    if short_name not in pyspiel.registered_names():
+    if game not in _REGISTERED:
+        short_name = _free_name("tesuji_" + re.sub(r"\W+", "_", game.name).strip("_"))
         pyspiel.register_game(_game_type(game, short_name), _game_class(game, short_name))
-    return short_name
+        _REGISTERED[game] = short_name
+    return _REGISTERED[game]
+
+
+def _free_name(wanted: str) -> str:
+    """The name, with a number where another game has it: two files may have a game of one name."""
+    taken, name, number = set(pyspiel.registered_names()), wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
 
 
 def _game_type(game: Game, short_name: str) -> Any:
@@ -134,17 +145,6 @@ class Held:
     def __deepcopy__(self, memo: dict[int, Any]) -> "Held":
         """The same position in memory of its own."""
         return Held(self.game, self.state)
-
-    def __reduce__(self) -> Any:
-        """The game's name and the bytes of the position."""
-        return _restore, (self.game.name, self.state.tobytes())
-
-
-def _restore(name: str, content: bytes) -> Held:
-    from tesuji.games.registry import make_game
-
-    game = make_game(name)
-    return Held(game, np.frombuffer(content, game.dtype)[0])
 
 
 class Observer:

@@ -52,10 +52,6 @@ class OpenSpielGame(Game):
         """Refuses games that Tesuji cannot play."""
         if not self.short_name:
             raise TypeError(f"name a game of OpenSpiel's, as {PREFIX}chess")
-        for name in _parameters(self.short_name):
-            value = getattr(self, name)
-            if value in ("true", "false"):  # as OpenSpiel writes them
-                object.__setattr__(self, name, value == "true")
         if not 1 <= self.turn_limit <= _MOST_TURNS:
             raise ValueError(
                 f"{self.title()}: turn_limit is {self.turn_limit}; it must be 1 to {_MOST_TURNS:,}"
@@ -230,9 +226,8 @@ def _make_class(short_name: str) -> type[OpenSpielGame]:
             reason = reason or f"its parameter {name} cannot be the name of one of Tesuji's"
     if reason:
         raise ValueError(f"{PREFIX}{short_name} cannot be played here: {reason}")
-    base = (
-        _WithChance if kind.chance_mode == kind.chance_mode.EXPLICIT_STOCHASTIC else OpenSpielGame
-    )
+    is_certain = kind.default_loadable and kind.chance_mode == kind.chance_mode.DETERMINISTIC
+    base = OpenSpielGame if is_certain else _WithChance
     namespace = {
         "__module__": __name__,
         "__doc__": f"{kind.long_name}, by OpenSpiel's rules.",

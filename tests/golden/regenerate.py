@@ -24,6 +24,7 @@ GAMES = {
     "othello": "othello(size=6)",
     "hex": "hex(size=4,swap=True)",
     "orbit": "orbit",
+    "sensor_jammer": "sensor-jammer",
 }
 
 

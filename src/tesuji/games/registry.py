@@ -32,6 +32,7 @@ _BUNDLED = {
     "go": "go:Go",
     "hex": "hex:Hex",
     "orbit": "orbit:Orbit",
+    "sensor-jammer": "sensor_jammer:SensorJammer",
 }
 
 _OPEN_SPIEL = "open_spiel:"

@@ -1,0 +1,60 @@
+"""Simple ways to play satellite pursuit, for benchmarks/balance.py orbit --scripts.
+
+Each takes the game and a state and returns a manoeuvre. The attacker's target is the asset, the
+defender's is the attacker.
+"""
+
+import math
+
+import numpy as np
+
+from tesuji.games.orbit import (
+    ANTI_RADIAL,
+    ATTACKER,
+    COASTS,
+    DEFENDER,
+    HOLD,
+    PROGRADE,
+    RADIAL,
+    RETROGRADE,
+)
+
+
+def toward(game, state):
+    """Always the manoeuvre that points at the target most nearly, as if there were no orbits."""
+    if state.fuel[state.to_play] == 0:
+        return HOLD
+    away = state.craft[ATTACKER, :2].astype(float)
+    if state.to_play == DEFENDER:
+        away = state.craft[DEFENDER, :2] - away
+    if abs(away[1]) > abs(away[0]):
+        return RETROGRADE if away[1] > 0 else PROGRADE
+    return ANTI_RADIAL if away[0] > 0 else RADIAL
+
+
+def nearest_next(game, state):
+    """The manoeuvre after which the target is nearest at the end of this round."""
+    return choose(game, state, 1)
+
+
+def nearest_ever(game, state):
+    """The manoeuvre after which, all engines off, the target comes nearest in what time is left."""
+    return choose(game, state, (game.max_turns - int(state.turn) + 1) // 2)
+
+
+def choose(game, state, rounds):
+    """The manoeuvre with the nearest approach within so many rounds; hold before others."""
+    options = sorted(game.legal(state), reverse=True)
+    return min(options, key=lambda manoeuvre: approach(game, state, manoeuvre, rounds))
+
+
+def approach(game, state, manoeuvre, rounds):
+    player, after = int(state.to_play), game.copy(state)
+    game.fire(after, player, manoeuvre)
+    best = math.inf
+    for _ in range(COASTS * rounds):
+        game.coast(after, ATTACKER)
+        game.coast(after, DEFENDER)
+        target = after.craft[ATTACKER, :2] if player == DEFENDER else np.zeros(2)
+        best = min(best, math.dist(after.craft[player, :2], target))
+    return best

@@ -1,0 +1,84 @@
+"""Games of Go against GNU Go, and whether both count the same: python benchmarks/against_gnugo.py
+
+Plays an agent against GNU Go through our referee, from openings that each plays from either side,
+and asks GNU Go for its score of every finished game. Exits with 1 where a game was lost by a fault
+or a score differs. GNU Go captures what is dead before it passes, since our score takes all stones
+for alive.
+"""
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from tesuji import Game, make_game
+from tesuji.arena.engines import save_transcripts
+from tesuji.arena.match import MatchPlan, MatchResult, play_match
+from tesuji.arena.tables import GameRecord
+from tesuji.cli.contests import playing, waiting
+from tesuji.opponents.gtp_engine import GtpEngine
+from tesuji.opponents.protocol import PlayedGame
+
+COMMAND = (
+    "gnugo --mode gtp --level {level} --chinese-rules --positional-superko "
+    "--capture-all-dead --play-out-aftermath"
+)
+
+
+def main() -> int:
+    options = parse_options()
+    game = make_game(options.game)
+    command = COMMAND.format(level=options.level)
+    with playing([options.agent, f"gtp:{command}"], game) as (agent, gnugo), waiting("games") as w:
+        result = play_match(
+            game,
+            (agent, gnugo),
+            MatchPlan(options.games, seed=options.seed),
+            lambda done, total: w.update("games", done, total),
+            w.is_enough,
+        )
+    found = {**result.as_dict(), **compare_scores(game, result, command)}
+    found["engine_output"] = str(save_transcripts([result]) or "")
+    print(json.dumps(found, indent=2))
+    return int(bool(found["differences"]) or any(found["lost_by_fault"]))
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--game", default="go(size=9,komi=7.5)")
+    parser.add_argument("--agent", default="uct:1000")
+    parser.add_argument("--level", type=int, default=1)
+    parser.add_argument("--games", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def compare_scores(game: Game, result: MatchResult, command: str) -> dict[str, Any]:
+    """How many games were scored by both, and those whose scores are not the same."""
+    engine, compared, differences = GtpEngine(game, command), 0, []
+    for record in result.records:
+        played = replay(game, record)
+        if not played.state.is_over:  # resigned, or lost by a fault
+            continue
+        engine.follow(played)
+        theirs, lead = engine.ask("final_score"), game.area_lead(played.state)
+        ours = f"{'B' if lead > 0 else 'W'}+{abs(lead):.1f}"
+        compared += 1
+        if theirs != ours:
+            names = " ".join(game.action_name(move) for move in played.moves)
+            differences.append({"ours": ours, "gnugo": theirs, "moves": names})
+    engine.close()
+    return {"scores_compared": compared, "differences": differences}
+
+
+def replay(game: Game, record: GameRecord) -> PlayedGame:
+    state, movers = game.new_state(), []
+    moves = [*record.opening, *record.moves]
+    for action in moves:
+        movers.append(int(state.to_play))
+        game.apply(state, action)
+    return PlayedGame(0, moves, movers, state)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

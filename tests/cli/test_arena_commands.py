@@ -179,8 +179,8 @@ def test_match_names_an_engine_that_fails_and_keeps_its_output(tesuji, tmp_path)
 
 def test_rate_takes_engines_and_names_their_faults(tesuji):
     code, out, _ = tesuji("rate", "random", engine(""), engine("crashes"), *GAME, "--games", "6")
-    assert code == 0 and "ended with exit code 3" in out and "its output" in out
-    kept = re.search(r"its output (\S+)", out)[1]
+    assert code == 0 and "ended with exit code 3" in out and "output" in out
+    kept = re.search(r"^output (\S+)", out, re.MULTILINE)[1]
     assert "genmove" in Path(kept).read_text()
     Path(kept).unlink()
 

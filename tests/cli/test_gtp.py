@@ -126,6 +126,10 @@ def test_out_of_turn_is_refused_where_nobody_can_pass():
     assert answers[-3:] == ["? the game is over", "? the game is over", "= B+"]
 
 
+def test_swapping_goes_by_the_name_that_others_have_for_it():
+    assert talk("play b a1", "play w swap-pieces", game="hex(size=3,swap=true)") == ["=", "="]
+
+
 def test_a_pass_that_others_leave_out_is_played_for_them():
     session = GtpSession(make_game("othello(size=4)"), "random")
     moves = random.Random(1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SIMULATIONS = 100
-ENGINE_OUTPUT = "its output"
+ENGINE_OUTPUT = "output"
 
 
 class Waiting(NamedTuple):

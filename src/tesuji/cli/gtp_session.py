@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from tesuji.arena.agents import child_seed, parse_agent
 from tesuji.arena.timed_choice import choose_in_time, make_ready
 from tesuji.cli.gtp_clock import Clock, TimeSettings
-from tesuji.games.contract import Game, IllegalMove, has_chance
+from tesuji.games.contract import Game, has_chance
 from tesuji.games.registry import make_game
 from tesuji.games.replaying import Replay
 from tesuji.games.saved_games import read_saved
-from tesuji.opponents.gtp_engine import COLOURS, board_size
+from tesuji.opponents.gtp_engine import COLOURS, board_size, find_action
 from tesuji.opponents.protocol import GaveUp, PlayedGame
 
 PASS = "pass"
@@ -148,25 +148,19 @@ class GtpSession:
     @property
     def pass_action(self) -> int | None:
         """The action that passes, where the game has one."""
-        return self._find_action(PASS)
+        return find_action(self.game, PASS)
 
     def parse_move(self, text: str) -> int:
         """The action of that name, in capitals or not."""
-        for spelling in (text, text.lower(), text.upper()):
-            if (action := self._find_action(spelling)) is not None:
-                return action
-        raise GtpError("invalid color or coordinate")
+        action = find_action(self.game, text)
+        if action is None:
+            raise GtpError("invalid color or coordinate")
+        return action
 
     def name_move(self, action: int) -> str:
         """What the other side calls the action: points of Go in capitals, as is the custom."""
         name = self.game.action_name(action)
         return name.upper() if hasattr(self.game, "komi") and name != PASS else name
-
-    def _find_action(self, name: str) -> int | None:
-        try:
-            return int(self.game.parse_action(name))
-        except IllegalMove:
-            return None
 
     # ---- positions ------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ COLOURS = ("black", "white")
 _NEEDED = ("clear_board", "play", "genmove")
 _ANSWER = re.compile(r"(?P<mark>[=?])(?P<id>\d*)\s*(?P<text>.*)")
 _FAREWELL_SECONDS = 1.0
+_OTHER_NAMES = {"swap-pieces": "swap"}  # what programs for Hex call it
 
 
 class GtpRefused(Exception):
@@ -161,12 +162,10 @@ class GtpEngine:
         return True
 
     def _parse_move(self, text: str) -> int:
-        for spelling in (text, text.lower(), text.upper()):
-            try:
-                return int(self.game.parse_action(spelling))
-            except IllegalMove:
-                continue
-        raise self.process.fail(f"answered {text[:80]!r}, which is no move of {self.game.name}")
+        action = find_action(self.game, text)
+        if action is None:
+            raise self.process.fail(f"answered {text[:80]!r}, which is no move of {self.game.name}")
+        return action
 
 
 def make_gtp_player(
@@ -184,6 +183,17 @@ def make_gtp_player(
         return EnginePlayer(name, lambda: GtpEngine(game, command, limits), limits.processes)
     except EngineFailed as failure:
         raise ValueError(f"{name} cannot play {game.name}: {failure}") from failure
+
+
+def find_action(game: Game, text: str) -> int | None:
+    """The action that GTP programs call so, in capitals or not; None where there is none."""
+    for spelling in (text, text.lower(), text.upper(), _OTHER_NAMES.get(text.lower())):
+        try:
+            if spelling is not None:
+                return int(game.parse_action(spelling))
+        except IllegalMove:
+            continue
+    return None
 
 
 def board_size(game: Game) -> int:

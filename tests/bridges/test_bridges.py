@@ -1,8 +1,10 @@
 """Our games and agents in OpenSpiel and PettingZoo, by those projects' own tests."""
 
+import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from tesuji.games.contract import IllegalMove
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
 
+PAGE = Path(__file__).parents[2] / "docs" / "bridges.md"
 GAMES = ["tic-tac-toe", "connect-four(rows=4,cols=5)", "dots-and-boxes", "trio", "2048(target=16)"]
 
 
@@ -138,3 +141,14 @@ def test_a_missing_package_is_named(call, package):
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert f"needs the package {package}: pip install 'tesuji[bridges]'" in told.stdout
+
+
+def test_the_examples_of_the_page_run(capsys):
+    examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(examples) == 3
+    for example in examples:
+        exec(compile(example, str(PAGE), "exec"), {})
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "[1.0, -1.0]"
+    assert re.fullmatch("[a-d][1-4]", told[1])
+    assert [len(row.split()) for row in told[2:]] == [7] * 6

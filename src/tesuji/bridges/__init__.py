@@ -28,7 +28,7 @@ def open_spiel_bot(agent: "str | Opponent", game: Game | str, seed: int = 0) -> 
     Raises:
         ValueError: for an agent that there is not, or when OpenSpiel is not installed.
     """
-    return _load("open_spiel_bot").make_bot(agent, _made(game), seed)
+    return _load("open_spiel_bots").make_bot(agent, _made(game), seed)
 
 
 def register_in_open_spiel(game: Game | str) -> str:
@@ -37,7 +37,7 @@ def register_in_open_spiel(game: Game | str) -> str:
     Raises:
         ValueError: when OpenSpiel is not installed.
     """
-    name: str = _load("open_spiel_game").register_game(_made(game))
+    name: str = _load("open_spiel_games").register_game(_made(game))
     return name
 
 
@@ -51,7 +51,7 @@ def to_pettingzoo(game: Game | str, render_mode: str | None = None) -> Any:
     Raises:
         ValueError: when PettingZoo is not installed, or for another render_mode.
     """
-    return _load("pettingzoo_environment").make_environment(_made(game), render_mode)
+    return _load("pettingzoo_environments").make_environment(_made(game), render_mode)
 
 
 def _load(module: str) -> Any:

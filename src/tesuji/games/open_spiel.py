@@ -167,7 +167,7 @@ class OpenSpielGame(Game):
                 f"{action}={found.action_to_string(player, action).strip()}"
                 for action in found.legal_actions()
             )
-            lines += textwrap.wrap("moves: " + "  ".join(legal), 100, break_long_words=False)
+            lines += textwrap.wrap("moves: " + "  ".join(legal), 76, break_long_words=False)
         return "\n".join(lines)
 
     def __reduce__(self) -> Any:

@@ -28,6 +28,7 @@ _BUNDLED = {
     "ultimate-tic-tac-toe": "ultimate_tic_tac_toe:UltimateTicTacToe",
     "breakthrough": "breakthrough:Breakthrough",
     "gomoku": "gomoku:Gomoku",
+    "gomoku-42": "gomoku_42:Gomoku42",
     "othello": "othello:Othello",
     "go": "go:Go",
     "hex": "hex:Hex",

@@ -47,7 +47,7 @@ def set_up(game: Game, cells: Cells, to_play: int) -> State:
     _check_drawn_alike(game, state, cells)
     if state.is_over:
         return state
-    finished = _find_end(game, cells, to_play)
+    finished = None if _knows_the_end(game) else _find_end(game, cells, to_play)
     if finished is None and not game.legal(state):
         raise ValueError(
             f"player {to_play + 1} of {game.num_players} has no legal move in this position, and "
@@ -71,6 +71,11 @@ def cell_texts(game: Game) -> list[str]:
 
 def _fills_in_itself(game: Game) -> bool:
     return type(game).set_up is not Game.set_up
+
+
+def _knows_the_end(game: Game) -> bool:
+    """Whether the game's own `set_up` has ended every position that is over."""
+    return _fills_in_itself(game) and bool(getattr(game, "set_up_knows_the_end", False))
 
 
 def _check_form(game: Game, cells: Cells, to_play: int) -> None:

@@ -3,7 +3,7 @@
 In Hill's frame, which turns with the orbit at n radians a second, x is radial, outwards, and y
 along the track, forwards; x'' = 3n²x + 2ny' and y'' = −2nx'. With velocities written as v / n, all
 four coordinates are lengths, and the matrix that moves them has no units and depends only on the
-angle by which the orbit turns. It is kept as integers and coordinates are rounded to whole metres:
+angle by which the orbit turns. It is kept as integers, and coordinates are rounded to whole units:
 every machine computes the very same, and −z moves to just minus where z moves.
 """
 

@@ -2,7 +2,7 @@
 
 All motion is relative to the asset, in Hill's frame that turns with its circular orbit: x is
 radial, outwards, y along the track, forwards; see `games/hill_frame.py`. Coordinates are whole
-metres, and velocities are kept as v / n, in metres too.
+decimetres, and velocities are kept as v / n, in decimetres too.
 """
 
 import math
@@ -17,15 +17,16 @@ MANOEUVRES = ("prograde", "retrograde", "radial", "anti-radial", "hold")
 PROGRADE, RETROGRADE, RADIAL, ANTI_RADIAL, HOLD = range(5)
 ATTACKER, DEFENDER = 0, 1
 ROLES = ("attacker", "defender")
+METRE, KILOMETRE = 10, 10_000  # in the units of all lengths in a state
 X, Y, U, W = range(4)  # radial, along-track; the velocities in these directions, divided by n
 COASTS = 4  # equal parts of a step; at the end of each it is seen who is near whom
 ROWS, COLS = 13, 23  # of the drawing
 TIME_IS_UP = "time is up: the asset is safe"
 _RANGES = {
     "rounds": (1, 60),
-    "attacker_fuel": (1, 50),
-    "defender_fuel": (0, 50),
-    "delta_v": (0.001, 2.0),
+    "attacker_fuel": (1, 40),
+    "defender_fuel": (0, 40),
+    "delta_v": (0.001, 1.0),
     "reach": (0.1, 1000.0),
     "capture": (0.0, 1000.0),
     "attacker_ellipse": (0.2, 1000.0),
@@ -55,14 +56,14 @@ class Orbit(Game):
 
     mean_motion = property(lambda self: 2.0 * math.pi / (60.0 * self.period))  # n, in 1/s
     matrix = property(lambda self: coasting_matrix(2 * math.pi * self.step / self.period / COASTS))
-    impulse = property(lambda self: round(self.delta_v / self.mean_motion))
-    reach_metres = property(lambda self: round(1000 * self.reach))
-    capture_metres = property(lambda self: round(1000 * self.capture))
-    scale = property(lambda self: 1000.0 * self.attacker_ellipse)  # what a network sees as 1
+    impulse = property(lambda self: round(METRE * self.delta_v / self.mean_motion))
+    reach_limit = property(lambda self: round(KILOMETRE * self.reach))
+    capture_limit = property(lambda self: round(KILOMETRE * self.capture))
+    scale = property(lambda self: KILOMETRE * self.attacker_ellipse)  # what a network sees as 1
     starts = property(  # [player, phase, coordinate], flat
         lambda self: (
-            ellipse_starts(1000 * self.attacker_ellipse)
-            + ellipse_starts(1000 * self.defender_ellipse)
+            ellipse_starts(KILOMETRE * self.attacker_ellipse)
+            + ellipse_starts(KILOMETRE * self.defender_ellipse)
         )
     )
 
@@ -92,7 +93,7 @@ class Orbit(Game):
             )
 
     def fields(self) -> dict[str, Field]:
-        """x, y, x' / n and y' / n of both craft in metres; manoeuvres that they have fuel for."""
+        """x, y, x' / n and y' / n of both craft, and the manoeuvres that they have fuel for."""
         return {"craft": field(np.int32, (2, 4)), "fuel": field(np.int8, (2,))}
 
     def reset(self, state: Any) -> None:
@@ -167,9 +168,9 @@ class Orbit(Game):
         """A defender that is near enough wins, also at the asset; else an attacker at the asset."""
         x, y = int(state.craft[ATTACKER, X]), int(state.craft[ATTACKER, Y])
         dx, dy = x - int(state.craft[DEFENDER, X]), y - int(state.craft[DEFENDER, Y])
-        if dx * dx + dy * dy <= self.capture_metres * self.capture_metres:
+        if dx * dx + dy * dy <= self.capture_limit * self.capture_limit:
             self.win(state, DEFENDER)
-        elif x * x + y * y <= self.reach_metres * self.reach_metres:
+        elif x * x + y * y <= self.reach_limit * self.reach_limit:
             self.win(state, ATTACKER)
 
     def observe(self, state: Any, planes: Any) -> None:
@@ -234,13 +235,13 @@ class Orbit(Game):
         if state.to_play == CHANCE:
             return "\n".join([*lines, f"chance places the {ROLES[state.turn]}"])
         for player, name in enumerate(ROLES):
-            x, y = state.craft[player, :2] / 1000.0
-            u, w = state.craft[player, 2:] * self.mean_motion
+            x, y = state.craft[player, :2] / KILOMETRE
+            u, w = state.craft[player, 2:] / METRE * self.mean_motion
             lines.append(
                 f"{'xo'[player]} {name}: radial {x:+.1f} km {u:+.2f} m/s, along-track {y:+.1f} km "
                 f"{w:+.2f} m/s, fuel {state.fuel[player]}"
             )
-        attacker, defender = state.craft[:, :2] / 1000.0
+        attacker, defender = state.craft[:, :2] / KILOMETRE
         lines.append(
             f"attacker to asset {math.hypot(*attacker):.1f} km (wins at {self.reach:g}), defender "
             f"to attacker {math.hypot(*(attacker - defender)):.1f} km (wins at {self.capture:g})"
@@ -253,7 +254,7 @@ class Orbit(Game):
         if state.returns[ATTACKER] > 0:
             return "the attacker has reached the asset"
         attacker, defender = state.craft[:, :2].astype(float)
-        is_caught = math.hypot(*(attacker - defender)) <= self.capture_metres
+        is_caught = math.hypot(*(attacker - defender)) <= self.capture_limit
         return "the attacker is caught" if is_caught else TIME_IS_UP
 
 

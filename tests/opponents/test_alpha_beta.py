@@ -22,6 +22,7 @@ CASES = [
     ("trio", 10, 3),
     ("2048(size=2,target=16)", 6, 4),  # one player and chance
     ("2048(size=2,target=8)", 4, 5),
+    ("othello(result=discs)", 54, 8),  # many different values; a player may have to pass
 ]
 
 

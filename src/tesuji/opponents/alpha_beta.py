@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import Game, has_chance
 from tesuji.games.rules import register
-from tesuji.opponents import game_tree, transpositions
+from tesuji.opponents import game_tree, move_ordering, transpositions
 from tesuji.opponents.game_tree import CURSOR, FRAME, TIE, TreeWork, search_tree
 from tesuji.opponents.protocol import Stop, Stopped, check_stop, require_choices
 from tesuji.opponents.transpositions import make_table, word_masks, word_view
@@ -36,6 +36,7 @@ class Analysis(NamedTuple):
     values: NDArray[np.float64]  # [A] for the mover; NaN where the move is not legal
     depth: int  # plies of the last search that was finished
     is_exact: bool  # nothing was cut off by the depth: the values are those of perfect play
+    nodes: int  # moves played to find that out, those of lesser depths included
 
 
 OnDepth = Callable[[Analysis], None]
@@ -46,8 +47,9 @@ class AlphaBeta:
     """Searches to a depth, and takes 0 for the value of positions beyond it.
 
     Depth 1, 2, … are searched one after the other (iterative deepening), with the best move of
-    the depth before tried first, then moves that refuted other positions. Chance's plays count as
-    plies. With three or more players it fears that all others join against it ("paranoid").
+    the depth before tried first, then those that leave few replies or refuted other positions.
+    Chance's plays count as plies. With three or more players it fears that all others join
+    against it ("paranoid").
 
     Every question takes a `stop`, asked every few milliseconds. When it says yes, the last depth
     that was finished counts, 1 at least. Threads may ask at the same time: each question has a
@@ -150,7 +152,8 @@ class AlphaBeta:
                 f"{self.game.name}: a position that is not over has no legal action; "
                 "run `tesuji check` on the game"
             )
-        return Analysis(work.root_values.copy(), depth, bool(work.frames[0].is_complete))
+        is_exact = bool(work.frames[0].is_complete)
+        return Analysis(work.root_values.copy(), depth, is_exact, int(cursor.nodes))
 
     def _go_on(self, work: TreeWork) -> bool:
         """Some milliseconds of a search; whether it is done."""
@@ -195,6 +198,6 @@ def best_actions(values: NDArray[np.float64]) -> list[int]:
 def _kernel_digest() -> str:
     """Names the sources of the compiled code that the game's own tag does not."""
     digest = hashlib.sha256()
-    for module in (game_tree, transpositions):
+    for module in (game_tree, move_ordering, transpositions):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:16]

@@ -6,6 +6,9 @@ or more it is the "paranoid" search of Sturtevant and Korf (2000), which can pru
 hardly can; with one there is no other side. A frame's values are from the point of view of its own
 side, so a value changes sign only where the sides of parent and child differ. Chance's positions
 are averages (expectiminimax), and their children are searched with an open window.
+
+Of a position's moves only the first is searched with its whole window. The others are asked whether
+they are better ("principal variation search"), and searched again if they are.
 """
 
 from typing import Any, NamedTuple
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from tesuji.compiling import Kernel, kernel_function
 from tesuji.games.contract import CHANCE
 from tesuji.games.rules import chance_outcomes, legal_actions, play
+from tesuji.opponents.move_ordering import bring_forward, remember_refutation
 from tesuji.opponents.transpositions import NO_ACTION, find_entry, store_entry, use_entry
 from tesuji.records import record_dtype
 
@@ -23,7 +27,6 @@ TIE = 1e-9
 """Values nearer to each other than this are equal."""
 
 _LIMIT = 1.0  # returns are from −1 to 1
-_TABLE_MOVE, _KILLER = 1e30, 1e29  # weights above every count of the history
 
 FRAME = record_dtype(
     alpha=np.float64,  # values up to this change nothing above
@@ -39,6 +42,9 @@ FRAME = record_dtype(
     remaining=np.int16,
     is_chance=np.bool_,
     is_complete=np.bool_,
+    is_weighed=np.bool_,  # the moves not yet tried
+    is_narrow=np.bool_,  # the window of the child searched now
+    is_repeated=np.bool_,  # the next move was found to be better: it gets the whole window
 )
 CURSOR = record_dtype(
     ply=np.int64,  # of the frame searched now; −1: not begun
@@ -125,22 +131,15 @@ def open_child(work: Any, ply: Any) -> None:
     alpha, beta = frame.alpha, frame.beta
     if ply == 0:
         alpha = -_LIMIT if cursor.needs_all else frame.best - TIE
+    is_first = frame.next == 1 or (ply == 0 and cursor.needs_all)
+    frame.is_narrow = not (is_first or frame.is_chance or frame.is_repeated)
+    frame.is_repeated = False
+    if frame.is_narrow:
+        beta = min(beta, max(frame.alpha, frame.best) + TIE)
     if child.side == frame.side:
         child.alpha, child.beta = alpha / cursor.decay, beta / cursor.decay
     else:
         child.alpha, child.beta = -beta / cursor.decay, -alpha / cursor.decay
-
-
-@kernel_function
-def bring_forward(work: Any, ply: Any) -> None:
-    """Puts the move of the largest weight next; of equals the one that stands first."""
-    frame, actions, weights = work.frames[ply], work.actions[ply], work.weights[ply]
-    best = frame.next
-    for index in range(frame.next + 1, frame.count):
-        if weights[index] > weights[best]:
-            best = index
-    actions[frame.next], actions[best] = actions[best], actions[frame.next]
-    weights[frame.next], weights[best] = weights[best], weights[frame.next]
 
 
 @kernel_function
@@ -168,10 +167,11 @@ def enter(work: Any, ply: Any) -> Any:
 
 @kernel_function
 def list_moves(work: Any, ply: Any) -> None:
-    """Lists the moves or chance's outcomes, with weights; the frame has found nothing yet."""
+    """Lists the moves, or chance's outcomes and weights; the frame has found nothing yet."""
     state, frame = work.states[ply], work.frames[ply]
     actions, weights = work.actions[ply], work.weights[ply]
     frame.next, frame.is_complete = 0, True
+    frame.is_weighed = frame.is_repeated = False
     if frame.is_chance:
         frame.best = 0.0
         frame.count = chance_outcomes(state, actions, weights)
@@ -181,14 +181,6 @@ def list_moves(work: Any, ply: Any) -> None:
     if frame.count == 0:
         work.cursor[0].has_no_action = True
         frame.best = 0.0
-    side = (1 - frame.side) // 2
-    for index in range(frame.count):
-        action = actions[index]
-        weights[index] = work.history[side, action]
-        if action == frame.best_action:
-            weights[index] = _TABLE_MOVE
-        elif action == work.killers[ply, 0] or action == work.killers[ply, 1]:
-            weights[index] = _KILLER
 
 
 @kernel_function
@@ -203,6 +195,9 @@ def receive(work: Any, ply: Any) -> None:
         frame.best += work.weights[ply, index] * value
         frame.is_complete = frame.is_complete and child.is_complete
         return
+    if frame.is_narrow and max(frame.alpha, frame.best) + TIE / 2 < value < frame.beta:
+        frame.next, frame.is_repeated = index, True
+        return
     action = work.actions[ply, index]
     if ply == 0:
         work.root_values[action] = value
@@ -215,13 +210,3 @@ def receive(work: Any, ply: Any) -> None:
             remember_refutation(work, ply, action)
             return
     frame.is_complete = frame.is_complete and child.is_complete
-
-
-@kernel_function
-def remember_refutation(work: Any, ply: Any, action: Any) -> None:
-    """The move is tried early in other positions at this ply, and by this side."""
-    frame = work.frames[ply]
-    work.history[(1 - frame.side) // 2, action] += float(frame.remaining) * frame.remaining
-    if work.killers[ply, 0] != action:
-        work.killers[ply, 1] = work.killers[ply, 0]
-        work.killers[ply, 0] = action

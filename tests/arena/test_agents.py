@@ -88,7 +88,7 @@ def test_the_network_alone_plays_the_legal_move_of_the_largest_logit():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("strong", "uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, or run:FOLDER"),
+        ("strong", "uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, run:FOLDER"),
         ("uct", "there is no agent 'uct'"),
         ("uct:many", "there is no agent 'uct:many'"),
         ("uct:0", "there is no agent 'uct:0'"),

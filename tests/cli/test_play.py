@@ -80,7 +80,7 @@ def test_hint_help_undo_and_mistakes(tesuji):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["go"], ["no game 'go'"]),
+        (["shogi"], ["no game 'shogi'"]),
         (["trio", "--side", "fourth"], ["'fourth'", "first, second, third, none"]),
         (["tic-tac-toe", "--simulations", "0"], ["no budget"]),
         (["tic-tac-toe", "--set", "speed=3"], ["no option 'speed'"]),

@@ -203,8 +203,8 @@ def test_planning_a_run_keeps_nobody_from_stopping_another(home, tmp_path_factor
 
 
 def test_a_game_that_there_is_not_starts_nothing(runs, home):
-    with pytest.raises(ValueError, match="there is no game 'go'"):
-        runs.start(request(game="go"))
+    with pytest.raises(ValueError, match="there is no game 'shogi'"):
+        runs.start(request(game="shogi"))
     assert not home.exists()
 
 

@@ -10,6 +10,7 @@ import typer
 from tesuji.cli.errors import refusing
 
 if TYPE_CHECKING:
+    from tesuji.cli.bench_games import Beside, GamesReport
     from tesuji.cli.bench_selfplay import Report as SelfPlayReport
     from tesuji.cli.measuring import Report
 
@@ -51,6 +52,36 @@ def search(
 
 
 @app.command()
+def games(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[GAME]...", help="Only these; else all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+    ] = 7,
+) -> None:
+    """Rules and search of every bundled game, beside OpenSpiel's C++ in the same run.
+
+    Playouts of uniformly random moves, simulations of UCT with a rollout and of PUCT with a
+    constant evaluator (both beside OpenSpiel's MCTSBot, 2,000 simulations, one thread), and bytes.
+
+    Example: tesuji bench games gomoku go --json > games.json
+    """
+    from rich.console import Console
+
+    from tesuji.cli.bench_games import measure_games
+
+    with refusing():
+        report = measure_games(names or [], repeats, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    else:
+        _print_games(report)
+
+
+@app.command()
 def selfplay(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     repeats: Annotated[int, typer.Option(min=1, help="Timed windows of each row.")] = 5,
@@ -82,6 +113,44 @@ def selfplay(
         sys.stdout.write("\n")
     else:
         _print_selfplay(report)
+
+
+def _print_games(report: "GamesReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="tesuji bench games", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("game", no_wrap=True)
+    columns = ("playouts/s", "×", "plies", "theirs", "UCT/s", "×", "PUCT/s", "×", "state", "node")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        theirs = row.plies.theirs
+        table.add_row(
+            row.game,
+            *_beside(row.playouts),
+            f"{row.plies.ours:.0f}",
+            f"{theirs:.0f}" if theirs is not None else "",
+            *_beside(row.uct),
+            *_beside(row.puct),
+            f"{row.state_bytes:,}",
+            f"{row.node_bytes:,.0f}",
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        "× is beside OpenSpiel's C++. Plies of a random playout, ours and theirs; bytes of a "
+        "state, and of a node with its edges.",
+        style="dim",
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")
+
+
+def _beside(rates: "Beside") -> list[str]:
+    ratio = rates.ratio
+    return [_short(rates.ours), f"[bold]{ratio:.1f}[/]" if ratio is not None else ""]
 
 
 def _print_selfplay(report: "SelfPlayReport") -> None:

@@ -1,11 +1,11 @@
-"""Searches to compare between devices; run as a program it prints the visits on CUDA as JSON."""
+"""Searches to compare between devices; run as a program it prints the visits on both as JSON."""
 
 import json
 import sys
 
 import numpy as np
 
-from tesuji import SearchConfig, make_game, search
+from tesuji import CHANCE, SearchConfig, make_game, search
 
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
@@ -18,6 +18,23 @@ OPTIONS = {
     "grave": ({"amaf": "grave", "grave_visits": 5}, "rollout"),
 }
 CASES = [f"{game} {options}" for game in GAMES for options in OPTIONS]
+OTHER_GAMES = (
+    "dots-and-boxes",
+    "trio",
+    "2048(size=3,target=64)",
+    "pig(target=20,horizon=40)",
+    "ultimate-tic-tac-toe",
+    "breakthrough(rows=5,cols=4)",
+    "gomoku(size=6)",
+    "gomoku(size=7,rule=renju)",
+    "gomoku-42(size=6)",
+    "othello(size=4)",
+    "hex(size=4,swap=True)",
+    "go(size=4)",
+    "orbit",
+    "sensor-jammer",
+)
+OTHER_CASES = [f"{game} {options}" for game in OTHER_GAMES for options in ("uct", "gumbel")]
 
 
 def run_case(case, device):
@@ -25,9 +42,8 @@ def run_case(case, device):
     game_name, _, option_name = case.partition(" ")
     options, evaluator = OPTIONS[option_name]
     game = make_game(game_name)
-    states = [game.new_state(), game.new_state()]
-    game.apply(states[1], 3)
-    config = SearchConfig(simulations=40, **options)
+    states = [played(game, 0), played(game, 1 if game_name in GAMES else 6)]
+    config = SearchConfig(simulations=40 if game_name in GAMES else 12, **options)
     results = search(
         game,
         states,
@@ -39,15 +55,29 @@ def run_case(case, device):
     return [result.visits.tolist() for result in results]
 
 
+def played(game, plies):
+    """The position after so many plies, or a few more where chance would be next."""
+    state = game.new_state()
+    while state.turn < plies or state.to_play == CHANCE:
+        legal = game.legal(state)
+        game.apply(state, legal[(3 + state.turn) % len(legal)])
+    return state
+
+
 def network(game):
+    """Made-up logits, and a made-up value for each player."""
+    width = game.num_players
+
     def evaluate(planes):
         flat = planes.reshape(len(planes), -1)
-        weights = np.sin(np.arange(flat.shape[1] * (game.num_actions + 1)))
+        weights = np.sin(np.arange(flat.shape[1] * (game.num_actions + width)))
         outputs = flat @ weights.reshape(flat.shape[1], -1)
-        return outputs[:, :-1], np.tanh(outputs[:, -1])
+        return outputs[:, :-width], np.tanh(outputs[:, -width:])
 
     return evaluate
 
 
 if __name__ == "__main__":
-    json.dump({case: run_case(case, "cuda") for case in sys.argv[1:]}, sys.stdout)
+    devices, cases = sys.argv[1].split(","), sys.argv[2:]
+    found = {case: {device: run_case(case, device) for device in devices} for case in cases}
+    json.dump(found, sys.stdout)

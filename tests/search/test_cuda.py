@@ -11,18 +11,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from cuda_program import CASES, run_case
+from cuda_program import CASES, OTHER_CASES, run_case
+
+from tesuji.games import bundled_games
 
 PROGRAM = str(Path(__file__).with_name("cuda_program.py"))
 
 
-@pytest.fixture(scope="module")
-def simulated():
-    """The visits of all cases, in one process with the simulator."""
+def simulate(devices, cases):
+    """The visits of all cases, in one process with the simulator and without compiling."""
     pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
     output = subprocess.run(
-        [sys.executable, "-W", "error", PROGRAM, *CASES],
+        [sys.executable, "-W", "error", PROGRAM, devices, *cases],
         capture_output=True,
         text=True,
         env=environment,
@@ -32,9 +33,22 @@ def simulated():
     return json.loads(output.stdout)
 
 
+@pytest.fixture(scope="module")
+def simulated():
+    return simulate("cuda", CASES)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_simulated_cuda_kernels_visit_as_the_cpu_does(case, simulated):
-    assert simulated[case] == run_case(case, "cpu")
+    assert simulated[case]["cuda"] == run_case(case, "cpu")
+
+
+def test_every_bundled_game_is_searched_in_the_simulator_as_on_the_cpu():
+    titles = {case.partition(" ")[0].partition("(")[0] for case in (*CASES, *OTHER_CASES)}
+    assert titles == set(bundled_games())
+    for case, visits in simulate("cuda,cpu", OTHER_CASES).items():
+        assert sum(visits["cpu"][0]) > 5, case
+        assert visits["cuda"] == visits["cpu"], case
 
 
 def has_gpu():
@@ -46,7 +60,7 @@ def has_gpu():
 
 
 @pytest.mark.skipif(not has_gpu(), reason="needs an NVIDIA GPU")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [*CASES, *OTHER_CASES])
 @pytest.mark.filterwarnings("ignore:Host array used in CUDA kernel")
 @pytest.mark.filterwarnings("ignore:Grid size")
 def test_cuda_kernels_on_a_gpu_visit_as_the_cpu_does(case):

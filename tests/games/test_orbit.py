@@ -360,11 +360,24 @@ def test_a_network_sees_the_mover_first_and_numbers_of_moderate_size():
     assert np.array_equal(seen[8:16], from_defender[:8])
     assert np.array_equal(seen[16:24:2], from_defender[17:24:2])
     assert (seen[27], from_defender[27]) == (0, 1)
-    assert seen[28] == pytest.approx(1)
     assert (seen[24], from_defender[24]) == pytest.approx((1.0, 0.6))
     for phases in STARTS:
         assert 0 <= GAME.observation(started(phases=phases)).min()
         assert GAME.observation(started(phases=phases)).max() <= 4
+
+
+def test_a_network_sees_how_near_both_come_if_nobody_fires():
+    state = placed((0, -30_000, 0, 20_000), (0, -40_000, 0, 0))
+    state.turn = GAME.max_turns - 4  # two rounds are left
+    seen = GAME.observation(state)[28:].reshape(-1, 2)
+    assert seen[0] == pytest.approx([7 / 37, 4 / 14])
+    play_round(GAME, state)
+    distance = math.hypot(*metres(state, ATTACKER)[:2]) / 1000
+    between = math.hypot(*(metres(state, ATTACKER) - metres(state, DEFENDER))[:2]) / 1000
+    assert seen[1] == pytest.approx([7 / (7 + distance), 4 / (4 + between)], abs=1e-4)
+    assert GAME.observation(state)[28:30] == pytest.approx(seen[1], abs=1e-4)
+    assert seen[2].min() > 0
+    assert not seen[3:].any()
 
 
 def test_the_drawing_has_forwards_to_the_right_and_outwards_up():

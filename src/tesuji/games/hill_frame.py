@@ -34,6 +34,23 @@ def coasting_matrix(angle: float) -> tuple[int, ...]:
     return tuple(round(number * 2**BITS) for number in numbers)
 
 
+def move_freely(matrix: Any, x: Any, y: Any, u: Any, w: Any) -> tuple[Any, Any, Any, Any]:
+    """x, y, u = x' / n and w = y' / n after coasting by a matrix of `coasting_matrix`."""
+    return (
+        nearest(matrix[0] * x + matrix[1] * u + matrix[2] * w),
+        y + nearest(matrix[3] * x + matrix[4] * u + matrix[5] * w),
+        nearest(matrix[6] * x + matrix[7] * u + matrix[8] * w),
+        nearest(matrix[9] * x + matrix[10] * u + matrix[11] * w),
+    )
+
+
+def nearest(number: Any) -> Any:
+    """The number without its BITS after the point, rounded; −z gives just minus what z gives."""
+    if number >= 0:
+        return (number + HALF) >> BITS
+    return -((HALF - number) >> BITS)
+
+
 def ellipse_starts(half_axis: float) -> tuple[int, ...]:
     """x, y, x' / n and y' / n of each place on the ellipse, the second half mirroring the first.
 
@@ -46,10 +63,3 @@ def ellipse_starts(half_axis: float) -> tuple[int, ...]:
         a, b = half_axis * math.cos(angle), half_axis * math.sin(angle)
         first += [round(a), round(-2 * b), round(-b), round(-2 * a)]
     return (*first, *(-number for number in first))
-
-
-def nearest(number: Any) -> Any:
-    """The number without its BITS after the point, rounded; −z gives just minus what z gives."""
-    if number >= 0:
-        return (number + HALF) >> BITS
-    return -((HALF - number) >> BITS)

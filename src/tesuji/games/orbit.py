@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tesuji.games.contract import CHANCE, Field, Game, Grid, Symmetry, field
-from tesuji.games.hill_frame import PHASES, coasting_matrix, ellipse_starts, nearest
+from tesuji.games.hill_frame import PHASES, coasting_matrix, ellipse_starts, move_freely
 
 MANOEUVRES = ("prograde", "retrograde", "radial", "anti-radial", "hold")
 PROGRADE, RETROGRADE, RADIAL, ANTI_RADIAL, HOLD = range(5)
@@ -20,6 +20,7 @@ ROLES = ("attacker", "defender")
 METRE, KILOMETRE = 10, 10_000  # in the units of all lengths in a state
 X, Y, U, W = range(4)  # radial, along-track; the velocities in these directions, divided by n
 COASTS = 4  # equal parts of a step; at the end of each it is seen who is near whom
+FORESIGHT = 8  # rounds for which a network sees where the craft will be
 ROWS, COLS = 13, 23  # of the drawing
 TIME_IS_UP = "time is up: the asset is safe"
 _RANGES = {
@@ -50,12 +51,13 @@ class Orbit(Game):
     period: float = 1436.0  # minutes, of the asset's orbit; 1436 is geostationary
 
     num_actions = 5
-    observation_shape = (30,)
+    observation_shape = (30 + 2 * FORESIGHT,)
     max_turns = property(lambda self: 2 + 2 * self.rounds)
     max_chance_outcomes = PHASES
 
     mean_motion = property(lambda self: 2.0 * math.pi / (60.0 * self.period))  # n, in 1/s
     matrix = property(lambda self: coasting_matrix(2 * math.pi * self.step / self.period / COASTS))
+    round_matrix = property(lambda self: coasting_matrix(2 * math.pi * self.step / self.period))
     impulse = property(lambda self: round(METRE * self.delta_v / self.mean_motion))
     reach_limit = property(lambda self: round(KILOMETRE * self.reach))
     capture_limit = property(lambda self: round(KILOMETRE * self.capture))
@@ -156,13 +158,11 @@ class Orbit(Game):
 
     def coast(self, state: Any, player: Any) -> None:
         """Moves a craft along its free orbit for a quarter of a step."""
-        m = self.matrix
         x, y = int(state.craft[player, X]), int(state.craft[player, Y])
         u, w = int(state.craft[player, U]), int(state.craft[player, W])
-        state.craft[player, X] = nearest(m[0] * x + m[1] * u + m[2] * w)
-        state.craft[player, Y] = y + nearest(m[3] * x + m[4] * u + m[5] * w)
-        state.craft[player, U] = nearest(m[6] * x + m[7] * u + m[8] * w)
-        state.craft[player, W] = nearest(m[9] * x + m[10] * u + m[11] * w)
+        x, y, u, w = move_freely(self.matrix, x, y, u, w)
+        state.craft[player, X], state.craft[player, Y] = x, y
+        state.craft[player, U], state.craft[player, W] = u, w
 
     def judge(self, state: Any) -> None:
         """A defender that is near enough wins, also at the asset; else an attacker at the asset."""
@@ -186,15 +186,27 @@ class Orbit(Game):
         planes[25] = state.fuel[1 - mover] / 10.0
         planes[26] = (self.max_turns - state.turn) / self.max_turns
         planes[27] = mover
-        x, y = state.craft[ATTACKER, X] / self.scale, state.craft[ATTACKER, Y] / self.scale
-        planes[28] = math.sqrt(x * x + y * y)
-        x -= state.craft[DEFENDER, X] / self.scale
-        y -= state.craft[DEFENDER, Y] / self.scale
-        planes[29] = math.sqrt(x * x + y * y)
+        self.look_ahead(state, planes)
+
+    def look_ahead(self, state: Any, planes: Any) -> None:
+        """How near they come to their targets in the next rounds if nobody fires."""
+        m = self.round_matrix
+        x, y = int(state.craft[ATTACKER, X]), int(state.craft[ATTACKER, Y])
+        u, w = int(state.craft[ATTACKER, U]), int(state.craft[ATTACKER, W])
+        # Relative to the attacker the defender moves by the same equations.
+        dx, dy = int(state.craft[DEFENDER, X]) - x, int(state.craft[DEFENDER, Y]) - y
+        du, dw = int(state.craft[DEFENDER, U]) - u, int(state.craft[DEFENDER, W]) - w
+        left = (self.max_turns - state.turn + 1) // 2
+        for ahead in range(min(left, FORESIGHT) + 1):
+            planes[28 + 2 * ahead] = nearness(x, y, self.reach_limit)
+            planes[29 + 2 * ahead] = nearness(dx, dy, self.capture_limit)
+            x, y, u, w = move_freely(m, x, y, u, w)
+            dx, dy, du, dw = move_freely(m, dx, dy, du, dw)
 
     def symmetries(self) -> list[Symmetry]:
         """Half a turn about the asset: every coordinate changes its sign."""
-        above_and_below = [*(place ^ 1 for place in range(24)), *range(24, 30)]
+        unsigned = range(24, self.observation_shape[0])
+        above_and_below = [*(place ^ 1 for place in range(24)), *unsigned]
         return [
             Symmetry(
                 lambda planes: planes[..., above_and_below],
@@ -264,3 +276,9 @@ def write_pair(planes: Any, place: Any, number: Any) -> None:
         planes[place] = number
     else:
         planes[place + 1] = -number
+
+
+def nearness(x: Any, y: Any, limit: Any) -> Any:
+    """1 at no distance, ½ at the limit, and towards 0 beyond."""
+    distance = math.sqrt(float(x) * float(x) + float(y) * float(y))
+    return limit / (limit + distance)

@@ -21,6 +21,8 @@ GAMES = {
     "pig": "pig(target=20)",
     "ultimate_tic_tac_toe": "ultimate-tic-tac-toe",
     "breakthrough": "breakthrough(rows=5,cols=4)",
+    "gomoku": "gomoku(size=6)",
+    "gomoku_42": "gomoku-42(size=7)",
     "othello": "othello(size=6)",
     "hex": "hex(size=4,swap=True)",
     "orbit": "orbit",

@@ -9,26 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from tesuji.games.contract import PIECES, Field, Game, Grid, IllegalMove, Symmetry, field
+from tesuji.games.contract import PIECES, Field, Grid, field
+from tesuji.games.gomoku_board import GomokuBoard
 from tesuji.games.gomoku_captures import count_pairs, enclosed_pairs, turn_pairs
 from tesuji.games.gomoku_forbidden import Side, forbidden_points
 from tesuji.games.gomoku_lines import has_five, line_words, standing_five
-from tesuji.games.symmetries import grid_symmetries
 
 RULES = ("freestyle", "standard", "renju")
 DOUBLE_THREES = ("allowed", "forbidden")
 
 
-class Gomoku(Game):
+class Gomoku(GomokuBoard):
     """Five in a row, column or diagonal win."""
 
-    size: int = 15
     rule: str = "freestyle"
     captures: int = 0  # pairs to win by; 0: nothing is captured
     double_three: str = "allowed"
 
     set_up_knows_the_end = True  # a five may wait for its answer, and then has not yet won
-    num_actions = property(lambda self: self.size * self.size)
     observation_shape = property(
         lambda self: (2 + self.is_renju + 2 * self.is_capturing, self.size, self.size)
     )
@@ -39,13 +37,10 @@ class Gomoku(Game):
     is_capturing = property(lambda self: self.captures > 0)
     bars_double_threes = property(lambda self: self.double_three == "forbidden")
     has_forbidden = property(lambda self: self.is_renju or self.bars_double_threes)
-    full_row = property(lambda self: (1 << self.size) - 1)
 
     def __post_init__(self) -> None:
         """Refuses rules that there are not, or not together."""
         super().__post_init__()
-        if not 5 <= self.size <= 26:
-            raise ValueError(f"{self.title()}: size must be 5 to 26, not {self.size}")
         if self.rule not in RULES:
             raise ValueError(
                 f"{self.title()}: rule must be freestyle, standard or renju, not {self.rule!r}"
@@ -64,22 +59,24 @@ class Gomoku(Game):
             )
 
     def fields(self) -> dict[str, Field]:
-        """The stones row by row from the top, bit 0 of a row column a; and what else there is."""
+        """The stones, and what else there is under these rules."""
         point = np.uint8 if self.num_actions <= 256 else np.uint16
         fields = {
-            "stones": field(np.int32, (2, self.size)),
-            "empty": field(point, (self.num_actions,)),  # the empty points in order, then zeros
-            "num_empty": field(np.int16),
+            **super().fields(),
             "pairs": field(np.int8, (2,)),  # taken by each player
             "is_pending": field(np.bool_),  # whether the opponent has a five that can be answered
         }
         if self.has_forbidden:
             fields["forbidden"] = field(np.int32, (self.size,))  # to the next player, row by row
+        else:
+            fields["empty"] = field(point, (self.num_actions,))  # empty points in order, then zeros
+            fields["num_empty"] = field(np.int16)
         return fields
 
     def reset(self, state: Any) -> None:
         """An empty board."""
-        self.list_empty(state)
+        if not self.has_forbidden:
+            self.list_empty(state)
 
     def list_empty(self, state: Any) -> None:
         """Lists the empty points anew."""
@@ -93,10 +90,6 @@ class Gomoku(Game):
         for index in range(count, self.num_actions):
             state.empty[index] = 0
         state.num_empty = count
-
-    def empty_points(self, state: Any, row: Any) -> Any:
-        """The points of a row on which no stone stands, as bits."""
-        return self.full_row & ~(int(state.stones[0, row]) | int(state.stones[1, row]))
 
     def legal_actions(self, state: Any, actions: Any) -> int:
         """Every empty point that is not forbidden, row by row from the top left."""
@@ -123,7 +116,8 @@ class Gomoku(Game):
         """Puts a stone on a point and takes the pairs that it encloses."""
         row, col, player = action // self.size, action % self.size, state.to_play
         state.stones[player, row] |= 1 << col
-        self.take_point(state, action)
+        if not self.has_forbidden:
+            self.take_point(state, action)
         if self.is_capturing:
             self.take_pairs(state, player, row, col)
         if self.has_forbidden:
@@ -185,7 +179,8 @@ class Gomoku(Game):
         if pairs:
             turn_pairs(state.stones, 1 - player, row, col, pairs)
             state.pairs[player] += count_pairs(pairs)
-            self.list_empty(state)
+            if not self.has_forbidden:
+                self.list_empty(state)
 
     def settle_captures(self, state: Any, player: Any, row: Any, col: Any) -> None:
         """Who has won, where pairs are taken: a five that can be answered has to wait a move."""
@@ -199,7 +194,7 @@ class Gomoku(Game):
 
     def claim_five(self, state: Any, player: Any) -> None:
         """A player's five wins, or waits for the answer to it."""
-        if self.can_answer(state, 1 - player):
+        if self.is_capturing and self.can_answer(state, 1 - player):
             state.is_pending = True
         else:
             self.win(state, player)
@@ -243,27 +238,9 @@ class Gomoku(Game):
                     planes[2, row, col] = state.pairs[player] / self.captures
                     planes[3, row, col] = state.pairs[1 - player] / self.captures
 
-    def symmetries(self) -> list[Symmetry]:
-        """The seven turns and reflections of the square."""
-        return grid_symmetries(np.arange(self.num_actions).reshape(self.size, self.size))
-
-    def action_name(self, action: int) -> str:
-        """Column letter and row number, a1 at the bottom left."""
-        return f"{chr(ord('a') + action % self.size)}{self.size - action // self.size}"
-
-    def parse_action(self, text: str) -> int:
-        """The point of that name, in small letters or large ones."""
-        name = text.strip().lower()
-        col, row = ord(name[:1] or "?") - ord("a"), name[1:]
-        if 0 <= col < self.size and row.isdecimal() and 1 <= int(row) <= self.size:
-            return (self.size - int(row)) * self.size + col
-        last = self.action_name(self.size - 1)
-        raise IllegalMove(f"{self.name} has no point {text!r}; its points are a1 to {last}")
-
     def view(self, state: Any) -> Grid:
         """The board, each point clickable; fives are marked."""
-        places = range(self.size)
-        cells = [[self._stone(state, row, col) for col in places] for row in places]
+        cells, places = self.draw_stones(state), range(self.size)
         actions = np.arange(self.num_actions).reshape(self.size, self.size).tolist()
         marks = [
             (row, col)
@@ -275,23 +252,16 @@ class Gomoku(Game):
         ]
         return Grid(cells, actions, marks=marks, layout="points")
 
-    def _stone(self, state: Any, row: int, col: int) -> str:
-        for player in range(2):
-            if (int(state.stones[player, row]) >> col) & 1:
-                return PIECES[player]
-        return "."
-
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Any stones, as many of each as one likes; no pairs are taken, and a five has won.
 
         Where there are captures, a five of the player who is not to move waits for the answer.
         """
-        for row, col in np.ndindex(self.size, self.size):
-            if cells[row][col] in PIECES[:2]:
-                state.stones[PIECES.index(cells[row][col]), row] |= 1 << col
-        self.list_empty(state)
+        self.put_stones(state, cells)
         if self.has_forbidden:
             self.find_forbidden(state, state.to_play)
+        else:
+            self.list_empty(state)
         mover, other = state.to_play, 1 - state.to_play
         if self.is_capturing and self.has_standing_five(state, mover):
             self.win(state, mover)  # the answer to it was the last move
@@ -304,11 +274,5 @@ class Gomoku(Game):
 
     def text(self, state: Any) -> str:
         """The board with the names of its rows and columns, and the pairs taken."""
-        rows = [
-            f"{self.size - row:2d} {' '.join(cells)}"
-            for row, cells in enumerate(self.view(state).cells)
-        ]
-        rows.append("   " + " ".join(chr(ord("a") + col) for col in range(self.size)))
-        if self.is_capturing:
-            rows.append(f"pairs: x {state.pairs[0]}, o {state.pairs[1]}")
-        return "\n".join(rows)
+        pairs = f"\npairs: x {state.pairs[0]}, o {state.pairs[1]}" if self.is_capturing else ""
+        return super().text(state) + pairs

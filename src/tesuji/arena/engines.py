@@ -1,4 +1,6 @@
-"""Programs of others as agents, `gtp[seconds=10]:COMMAND`, and what is kept when they fail.
+"""Programs of others as agents, `gtp:COMMAND` and `gomocup:COMMAND`; what is kept when they fail.
+
+Limits stand in brackets behind the kind, `gtp[seconds=10]:COMMAND`.
 
 The command is all that follows the first colon behind the kind, spaces, commas and colons included.
 """
@@ -8,28 +10,38 @@ import re
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tesuji import settings
 from tesuji.files import write_whole
 from tesuji.games.contract import Game
 from tesuji.opponents.engine_player import EngineLimits, EnginePlayer
+from tesuji.opponents.gomocup_engine import GomocupLimits, make_gomocup_player
 from tesuji.opponents.gtp_engine import make_gtp_player
 
 if TYPE_CHECKING:
     from tesuji.arena.match import MatchResult
 
-_MAKERS: dict[str, Callable[[str, Game, str, EngineLimits], EnginePlayer]] = {
-    "gtp": make_gtp_player,
+
+class _Kind(NamedTuple):
+    """A protocol: how a player is made of a program that speaks it, and with which limits."""
+
+    make_player: Callable[[str, Game, str, Any], EnginePlayer]
+    limits: type[EngineLimits]
+
+
+_KINDS = {
+    "gtp": _Kind(make_gtp_player, EngineLimits),
+    "gomocup": _Kind(make_gomocup_player, GomocupLimits),
 }
 _SPEC = re.compile(
-    rf"(?P<kind>{'|'.join(_MAKERS)})(\[(?P<options>[^\]]*)\])?:(?P<command>.*)", re.DOTALL
+    rf"(?P<kind>{'|'.join(_KINDS)})(\[(?P<options>[^\]]*)\])?:(?P<command>.*)", re.DOTALL
 )
 
 
 def is_engine(spec: str) -> bool:
     """Whether the agent is a program of others."""
-    return re.match(rf"\s*({'|'.join(_MAKERS)})\s*[\[:]", spec) is not None
+    return re.match(rf"\s*({'|'.join(_KINDS)})\s*[\[:]", spec) is not None
 
 
 def make_engine_player(spec: str, game: Game) -> EnginePlayer:
@@ -41,11 +53,12 @@ def make_engine_player(spec: str, game: Game) -> EnginePlayer:
     match = _SPEC.fullmatch(spec)
     if match is None or not match["command"].strip():
         raise ValueError(
-            f"{spec!r} names no engine; write gtp:COMMAND or gtp[seconds=10,engines=2]:COMMAND, "
-            "as in gtp:gnugo --mode gtp"
+            f"{spec!r} names no engine; write gtp:COMMAND, gomocup:COMMAND or, with limits, "
+            "gtp[seconds=10,engines=2]:COMMAND, as in gtp:gnugo --mode gtp"
         )
-    limits = _parse_limits(spec, match["options"] or "")
-    return _MAKERS[match["kind"]](spec, game, match["command"].strip(), limits)
+    kind = _KINDS[match["kind"]]
+    limits = _parse_limits(kind.limits, spec, match["options"] or "")
+    return kind.make_player(spec, game, match["command"].strip(), limits)
 
 
 def save_transcripts(results: "Sequence[MatchResult]", beside: Path | None = None) -> Path | None:
@@ -73,12 +86,12 @@ def save_transcripts(results: "Sequence[MatchResult]", beside: Path | None = Non
     return path
 
 
-def _parse_limits(spec: str, text: str) -> EngineLimits:
+def _parse_limits(limits: type[EngineLimits], spec: str, text: str) -> EngineLimits:
     """The limits in `option=value,option=value`."""
     given = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise ValueError(f"{part!r} in {spec!r} is not an option=value, as in seconds=10")
-        given[name] = settings.parse_option(EngineLimits, name, value)
-    return EngineLimits(**given)
+        given[name] = settings.parse_option(limits, name, value)
+    return limits(**given)

@@ -14,6 +14,7 @@ from tesuji.cli import (
     evaluate,
     export,
     games,
+    gomocup,
     gtp,
     match,
     play,
@@ -48,6 +49,7 @@ app.command("positions")(positions.positions)
 app.command("match")(match.match)
 app.command("rate")(rate.rate)
 app.command("gtp")(gtp.gtp)
+app.command("gomocup")(gomocup.gomocup)
 app.command("evaluate")(evaluate.evaluate)
 app.command("sweep")(sweep.sweep)
 app.add_typer(bench.app, name="bench")

@@ -1,0 +1,39 @@
+"""`tesuji gomocup`: an agent as a program for referees and boards of Gomoku, such as Piskvork."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tesuji.cli.errors import refusing
+
+
+def gomocup(
+    agent: Annotated[
+        str, typer.Option(help="Who plays, as for `tesuji match`: uct:10000, run:FOLDER:800, …")
+    ] = "uct:10000",
+    seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0,
+) -> None:
+    """Speak the Gomocup protocol on stdin and stdout: an engine for Piskvork and other referees.
+
+    The other side sets board, rule (freestyle, standard, renju), time and memory. Where it sets
+    no time, the agent's simulations count.
+
+    Example: [bold]tesuji gomocup --agent uct:20000[/]
+
+    A trained network: [bold]tesuji gomocup --agent run:runs/gomoku:800[/]
+    """
+    from tesuji.cli.gomocup_protocol import GomocupServer
+    from tesuji.cli.gomocup_session import GomocupSession
+    from tesuji.cli.line_reading import LineReader
+
+    with refusing():
+        session = GomocupSession(agent, seed)
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    GomocupServer(session, LineReader(sys.stdin), _write).serve()
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

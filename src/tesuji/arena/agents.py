@@ -24,7 +24,8 @@ FORMS = (
     "random, uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, "
     "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), gtp:COMMAND or gomocup:COMMAND; with "
     "search options after a comma, as in uct:1000,c_uct=1, for a run also symmetries, to "
-    "average over the board's symmetries, and limits of an engine in brackets, as in gtp[seconds=10]:gnugo --mode gtp"
+    "average over the board's symmetries, and limits of an engine in brackets, as in "
+    "gtp[seconds=10]:gnugo --mode gtp"
 )
 SYMMETRIES = "symmetries"
 _RAW_BATCH = 1024  # positions that a network sees at once

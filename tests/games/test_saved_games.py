@@ -10,6 +10,7 @@ from sensible_games import Nim
 
 from tesuji import __version__
 from tesuji.games import UnknownGame, bundled_games, make_game
+from tesuji.games.contract import has_chance
 from tesuji.games.saved_games import (
     SavedGame,
     read_all_saved,
@@ -63,7 +64,8 @@ def play_at_random(name, seed, plies):
 
 
 def has_sgf(name):
-    return name not in ("2048", "trio", "tiles")
+    game = make_any(name)
+    return game.num_players <= 2 and not has_chance(game)
 
 
 @given(

@@ -2,8 +2,8 @@
 
 A line of the file is a position and its moves with their scores, best first, as in the FFO sets:
 64 squares (X, O, -), the side to move, and MOVE:SCORE between semicolons. Positions with more empty
-squares than EMPTIES (16 if not given) are left out. Seconds are of one core, without compiling. Prints a
-table; the exit status says whether every best score and best move was right.
+squares than EMPTIES (16 if not given) are left out. Seconds are of one core, without compiling.
+Prints a table; the exit status says whether every best score and best move was right.
 """
 
 import re

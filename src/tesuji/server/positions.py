@@ -194,9 +194,17 @@ def make_board(game: Game, state: Any, before: Any) -> messages.Board | None:
         layout=grid.layout,
         cells=grid.cells,
         actions=[[int(action) for action in row] for row in grid.actions],
-        marks=[messages.Place(row=int(row), col=int(col)) for row, col in grid.marks],
+        marks=[_place(mark) for mark in grid.marks],
         changed=_changes(grid, earlier) if earlier is not None else [],
+        steps=[
+            messages.Step(action=int(step.action), start=_place(step.start), end=_place(step.end))
+            for step in grid.steps
+        ],
     )
+
+
+def _place(place: tuple[int, int]) -> messages.Place:
+    return messages.Place(row=int(place[0]), col=int(place[1]))
 
 
 def _changes(grid: Grid, earlier: Grid) -> list[messages.Place]:

@@ -126,6 +126,8 @@ export interface components {
             marks: components["schemas"]["Place"][];
             /** Changed */
             changed: components["schemas"]["Place"][];
+            /** Steps */
+            steps: components["schemas"]["Step"][];
         };
         /**
          * Cancel
@@ -1056,6 +1058,16 @@ export interface components {
             settings?: string[];
         };
         /**
+         * Step
+         * @description A legal move from one cell to another.
+         */
+        Step: {
+            /** Action */
+            action: number;
+            start: components["schemas"]["Place"];
+            end: components["schemas"]["Place"];
+        };
+        /**
          * StepView
          * @description A simulation, from the root to its leaf and back; nodes has one more entry than moves.
          */
@@ -1301,6 +1313,7 @@ export type SearchRequest = components['schemas']['SearchRequest'];
 export type Setup = components['schemas']['Setup'];
 export type SetupOptions = components['schemas']['SetupOptions'];
 export type StartRun = components['schemas']['StartRun'];
+export type Step = components['schemas']['Step'];
 export type StepView = components['schemas']['StepView'];
 export type Stop = components['schemas']['Stop'];
 export type Think = components['schemas']['Think'];

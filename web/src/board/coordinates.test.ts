@@ -5,7 +5,7 @@ import { coordinatesOf } from "./coordinates";
 
 function boardOf(actions: number[][]): Board {
   const cells = actions.map((row) => row.map(() => "."));
-  return { layout: "square", cells, actions, marks: [], changed: [] };
+  return { layout: "square", cells, actions, marks: [], changed: [], steps: [] };
 }
 
 const square = boardOf([

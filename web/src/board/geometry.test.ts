@@ -4,7 +4,7 @@ import type { Board } from "../api/schema";
 import { geometryOf, landingsOf, lineThrough, starPoints } from "./geometry";
 
 function board(rows: string[], actions: number[][], layout: Board["layout"] = "square"): Board {
-  return { layout, cells: rows.map((row) => [...row]), actions, marks: [], changed: [] };
+  return { layout, cells: rows.map((row) => [...row]), actions, marks: [], changed: [], steps: [] };
 }
 
 test("rows and columns of dots and lines are thin", () => {

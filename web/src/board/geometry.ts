@@ -1,6 +1,6 @@
 /** Where cells lie, in units of one cell. */
 
-import type { Board, Place } from "../api/schema";
+import type { Board, Place, Step } from "../api/schema";
 import { isBlank } from "./pieces";
 
 export interface CellBox {
@@ -78,6 +78,16 @@ export function landingsOf(board: Board): Map<number, Place> {
     }),
   );
   return landings;
+}
+
+export function keyOf({ row, col }: Place): string {
+  return `${row},${col}`;
+}
+
+/** The action that leads from the cell taken to each cell it can reach. */
+export function endsOf(steps: readonly Step[], taken: Place | null): Map<string, number> {
+  const from = taken ? steps.filter(({ start }) => keyOf(start) === keyOf(taken)) : [];
+  return new Map(from.map(({ action, end }) => [keyOf(end), action]));
 }
 
 /** The corners of a hexagon that stands on its point, as an SVG path. */

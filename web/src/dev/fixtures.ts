@@ -76,6 +76,7 @@ function example(title: string, sketch: Sketch): Example {
     title,
     board: {
       layout: sketch.layout ?? "square",
+      steps: [],
       cells,
       actions,
       marks: sketch.marks ?? [],
@@ -92,7 +93,7 @@ function numbers(title: string, cells: string[][]): Example {
   const changed = [{ row: 0, col: 3 }];
   return {
     title,
-    board: { layout: "square", cells, actions, marks: [], changed },
+    board: { layout: "square", cells, actions, marks: [], changed, steps: [] },
     pieces: [],
     toPlay: 0,
     legal: ["up", "right", "down", "left"].map((name, action) => ({ action, name, player: 0 })),

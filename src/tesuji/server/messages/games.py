@@ -97,6 +97,14 @@ class Place(Message):
     col: int
 
 
+class Step(Message):
+    """A legal move from one cell to another."""
+
+    action: int
+    start: Place
+    end: Place
+
+
 class Board(Message):
     """The board as cells, for drawing and clicking. Rows have equal length."""
 
@@ -105,6 +113,7 @@ class Board(Message):
     actions: list[list[int]]  # -1: not clickable
     marks: list[Place]  # what the game points out, e.g. the line that wins
     changed: list[Place]  # by the last move
+    steps: list[Step]  # moves that take two clicks
 
 
 class View(Message):

@@ -118,16 +118,23 @@ class GomocupSession:
         self._put(stones, own)
 
     def take_back(self, point: str) -> None:
-        """Takes a stone off the board, as a rule the last one; it is the turn of its owner."""
+        """Takes a stone off the board, as a rule the last one; it is the turn of its owner.
+
+        Where several are taken back in another order, it is the turn that their number says.
+        """
         self._require_board()
         action = self.parse(point)
         index = next((i for i, stone in enumerate(self.stones) if stone.action == action), None)
         if index is None:
             raise GomocupError(f"there is no stone on {point}")
         rest = [stone for stone in self.stones if stone.action != action]
-        is_last = index == len(rest)
-        firsts = sum(stone.colour == 0 for stone in rest)
-        self._put(rest, self.stones[index].colour if is_last else int(2 * firsts > len(rest)))
+        if all(stone.colour == number % 2 for number, stone in enumerate(rest)):
+            self._put(rest, len(rest) % 2)
+        elif index == len(rest):
+            self._put(rest, self.stones[index].colour)
+        else:
+            firsts = sum(stone.colour == 0 for stone in rest)
+            self._put(rest, int(2 * firsts > len(rest)))
 
     # ---- who thinks -----------------------------------------------------------------------------
 

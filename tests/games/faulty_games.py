@@ -455,3 +455,40 @@ class SetUpForgets(ConnectFour):
 class SetUpTrips(TicTacToe):
     def set_up(self, state, cells):
         state.pieces = cells
+
+
+class PlaysOutNothing(TicTacToe):
+    def playout_actions(self, state, actions):
+        return 0 if state.turn == 3 else self.legal_actions(state, actions)
+
+
+class PlaysOutIllegally(TicTacToe):
+    def playout_actions(self, state, actions):
+        actions[0] = 4
+        return 1
+
+
+class PlaysOutTwice(TicTacToe):
+    def playout_actions(self, state, actions):
+        count = self.legal_actions(state, actions)
+        actions[count - 1] = actions[0]
+        return count
+
+
+class PlaysOutForGood(TicTacToe):
+    def playout_actions(self, state, actions):
+        state.board[1, 1] = 1
+        return self.legal_actions(state, actions)
+
+
+class PlaysOutByADict(TicTacToe):
+    def playout_actions(self, state, actions):
+        names = {0: "x", 1: [2]}  # fault
+        return self.legal_actions(state, actions) if names[0] == "x" else 0
+
+
+class PlaysOutSmallIntegers(TicTacToe):
+    def playout_actions(self, state, actions):
+        count = self.legal_actions(state, actions)
+        product = state.board[0, 0] * np.int8(100) + np.int8(100)  # fault
+        return count if product > 0 else 1

@@ -61,8 +61,9 @@ def random_game(game: Game, state: Any, streams: Any) -> tuple[list[float], list
     while not state.is_over:
         play_chance(game, state, streams)
         if not state.is_over:
-            legal = game.legal(state)
-            action = legal[random_below(streams, 0, len(legal))]
+            actions = np.zeros(game.num_actions, np.int32)
+            count = game.playout_actions(state, actions)
+            action = int(actions[random_below(streams, 0, count)])
             moves.append((int(state.to_play), action))
             play_move(game, state, action)
     return returns(state), moves

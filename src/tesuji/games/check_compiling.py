@@ -14,7 +14,8 @@ from tesuji.binding import RuleError, source_files
 from tesuji.compiling import Kernel
 from tesuji.games import rules
 from tesuji.games.check_playing import Played, first_difference, rule_place
-from tesuji.games.contract import CHANCE, RULES, Game
+from tesuji.games.check_playouts import playout_actions
+from tesuji.games.contract import CHANCE, RULES, Game, has_own_playouts
 from tesuji.games.findings import Findings
 
 # What to write instead, by what Numba's sentence (before the |) or the line it complains of has.
@@ -48,6 +49,14 @@ def _replay(states, played, legal, counts, probabilities, planes):  # type: igno
             rules.observe(states[ply], planes[ply])
         states[ply + 1] = states[ply]
         rules.play(states[ply + 1], played[ply])
+
+
+@Kernel
+def _list_playouts(states, listed, counts):  # type: ignore[no-untyped-def]
+    """Writes what random playouts choose among in each state where a player is to move."""
+    for i in range(states.shape[0]):
+        if states[i].to_play != CHANCE:
+            counts[i] = rules.playout_actions(states[i], listed[i])
 
 
 def check_compiled(findings: Findings, played: list[Played]) -> None:
@@ -100,6 +109,27 @@ def _check_game_compiled(findings: Findings, tag: str, one: Played) -> bool:
             f"that overflow, or for a global that changes ({rule_place(game, rule)})",
         )
         return False
+    return not has_own_playouts(game) or _check_playouts_compiled(findings, tag, one)
+
+
+def _check_playouts_compiled(findings: Findings, tag: str, one: Played) -> bool:
+    """Whether random playouts choose among the same actions compiled."""
+    game, states = findings.game, np.array(one.states[:-1], findings.game.dtype)
+    listed = np.zeros((len(states), game.num_actions), np.int32)
+    counts = np.zeros(len(states), np.int64)
+    _list_playouts(tag, states, listed, counts)
+    for ply, state in enumerate(one.states[:-1]):
+        if state.to_play == CHANCE or listed[ply, : counts[ply]].tolist() == playout_actions(
+            game, state
+        ):
+            continue
+        findings.add(
+            "compiled differs",
+            f"playout_actions compiled writes other actions at turn {ply} than uncompiled: look "
+            "for small integers that overflow, or for a global that changes "
+            f"({rule_place(game, 'playout_actions')})",
+        )
+        return False
     return True
 
 
@@ -129,6 +159,7 @@ def _argument_types(game: Game) -> dict[str, tuple[Any, ...]]:
     return {
         "reset": (state,),
         "legal_actions": (state, actions),
+        "playout_actions": (state, actions),
         "play": (state, types.int32),
         "observe": (state, planes),
         "chance_outcomes": (state, actions, types.float64[::1]),

@@ -1,9 +1,9 @@
 """The check of a game: tries the contract by random play, and says in one line what is wrong.
 
-`check_game` first plays uncompiled (`check_playing.py`), then looks at observations, names and the
-board (`check_views.py`), at symmetries (`check_symmetries.py`), and last at the compiled rules
-(`check_compiling.py`). A step whose ground is missing is left out: where plain play fails, nothing
-is said of symmetries.
+`check_game` first plays uncompiled (`check_playing.py`, `check_playouts.py`), then looks at
+observations, names and the board (`check_views.py`), at symmetries (`check_symmetries.py`), and
+last at the compiled rules (`check_compiling.py`). A step whose ground is missing is left out: where
+plain play fails, nothing is said of symmetries.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import numpy as np
 
 from tesuji.games.check_compiling import check_compiled
 from tesuji.games.check_playing import check_declarations, check_repeated, play_games
+from tesuji.games.check_playouts import check_playouts
 from tesuji.games.check_symmetries import check_symmetries
 from tesuji.games.check_views import check_names, check_observations, check_set_up, check_view
 from tesuji.games.contract import Game
@@ -34,6 +35,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> list[Finding]:
         check_declarations(findings)
         played = play_games(findings, games, seed)
         check_repeated(findings, played)
+        check_playouts(findings, played)
         if not findings:
             check_observations(findings, played)
             check_names(findings)

@@ -9,18 +9,19 @@ from tesuji.games.contract import Grid, Symmetry
 from tesuji.games.go_stones import (
     BARRED,
     BLACK,
+    CLOSED,
+    COUNT,
     EMPTY,
-    NO_GROUP,
+    LATELY,
     OFF_BOARD,
-    OPEN,
     STONE,
     WHITE,
     GoStones,
 )
 from tesuji.games.symmetries import grid_symmetries
 
+SUICIDE, ALIVE, SURROUNDED = 0, 1, 2  # what a stone would be; the last among the mover's own
 COLUMNS = "abcdefghjklmnopqrst"  # without i, which looks like j
-SEEN = -2  # in place of a group's number, on empty points whose area is counted
 
 
 class Go(GoStones):
@@ -51,29 +52,81 @@ class Go(GoStones):
 
     def is_playable(self, state: Any, point: Any) -> bool:
         """Whether the mover may put a stone on this empty point."""
-        note = int(state.notes[point])
-        if note & OPEN == 0 and not self.has_breath(state, point):
+        if int(state.notes[point]) & COUNT == CLOSED and self.breath(state, point) == SUICIDE:
             return False
         return not self.is_barred(state, point)
 
-    def has_breath(self, state: Any, point: Any) -> bool:
-        """Whether a stone between four neighbours takes some, or joins one with other liberties."""
+    def breath(self, state: Any, point: Any) -> int:
+        """What a stone of the mover would be whose four neighbours are not empty."""
+        colour = self.mover(state)
+        lives = is_attacked = 0
         for i in range(4):
             near = self.neighbours[point, i]
-            stone = state.stones[near]
-            if stone != OFF_BOARD:
-                is_own = stone == state.to_play + 1
-                if is_own != self.is_last_liberty(state, point, state.group[near]):
-                    return True
-        return False
+            group = state.group[near]
+            touching = 0
+            for j in range(4):
+                touching += state.group[self.neighbours[point, j]] == group
+            # It joins a group with other liberties, or takes one without.
+            lives |= (state.stones[near] == colour) ^ (state.liberties[group] == touching)
+            is_attacked |= state.stones[near] == 3 - colour
+        return lives * (SURROUNDED - is_attacked)
+
+    def playout_actions(self, state: Any, actions: Any) -> int:
+        """Legal points that are no eyes of the mover; the pass where there is no such point."""
+        count = self.list_points(state, actions, True)
+        if count == 0:
+            actions[0] = self.num_points
+            count = 1
+        return count
+
+    def list_points(self, state: Any, actions: Any, keeps_eyes: Any) -> int:
+        """The legal points, the doubtful ones last; without the mover's eyes if `keeps_eyes`.
+
+        The first loop has no branch: it writes each point to both ends and moves on at one of them,
+        or at none. There is a place more than points, so what is written for nothing harms nothing.
+        """
+        mask = COUNT | BARRED
+        mask |= LATELY if self.newest_is_safe(state) else STONE << self.mover(state)
+        count, place = 0, self.num_points
+        for i in range(state.num_empty):
+            point = state.empty[i]
+            is_sure = int(state.notes[point] & mask < CLOSED)
+            actions[count] = point
+            actions[place] = point
+            count += is_sure
+            place -= 1 - is_sure
+        for i in range(place + 1, self.num_points + 1):
+            point = actions[i]
+            note = int(state.notes[point])
+            found = self.breath(state, point) if note & COUNT == CLOSED else ALIVE
+            if keeps_eyes and found == SURROUNDED and self.has_corners(state, point):
+                found = SUICIDE
+            if note & mask > COUNT and self.is_barred(state, point):
+                found = SUICIDE
+            actions[count] = point
+            count += found != SUICIDE
+        return count
+
+    def has_corners(self, state: Any, point: Any) -> bool:
+        """Whether at most one corner of an eye is the other's; at the edge, whether none is."""
+        lost = is_edge = 0
+        for i in range(4):
+            stone = state.stones[self.diagonals[point, i]]
+            lost += stone == 3 - self.mover(state)
+            is_edge |= stone == OFF_BOARD
+        return lost + is_edge < 2
 
     def is_barred(self, state: Any, point: Any) -> bool:
         """Whether a stone of the mover there would repeat an earlier position."""
-        taken_here = STONE << (state.to_play + 1)
+        taken_here = STONE << self.mover(state)
         note = int(state.notes[point])
         if note & (taken_here | BARRED) == 0:
             return False
-        return note & BARRED != 0 or self.repeats(state, point)
+        if note & BARRED != 0:
+            return True
+        if note & LATELY == 0 and self.will_stand(state, point, state.newest, state.newest_colour):
+            return False  # no position with both
+        return self.repeats(state, point)
 
     def play(self, state: Any, action: Any) -> None:
         """Puts down a stone, or passes; the second pass in a row ends the game."""
@@ -82,7 +135,7 @@ class Go(GoStones):
             is_over |= state.last == action
             self.write(state, 3 * self.num_points)
         else:
-            colour = state.to_play + 1
+            colour = self.mover(state)
             stood_before = int(state.notes[action]) & (STONE << colour) != 0
             self.write(state, action + self.num_points * (2 if stood_before else 1))
             self.put(state, action, colour)
@@ -90,6 +143,8 @@ class Go(GoStones):
                 near = self.neighbours[action, i]
                 if state.stones[near] == 3 - colour and state.liberties[state.group[near]] == 0:
                     self.take(state, near)
+            if not stood_before:
+                self.set_newest(state, action, colour)
         state.last = action
         if state.has_barred:
             self.unbar(state)
@@ -121,7 +176,7 @@ class Go(GoStones):
         lead = 0
         for point in range(self.num_points):
             if state.stones[point] == EMPTY:
-                if state.group[point] == NO_GROUP:
+                if state.group[point] == self.num_points:
                     lead += self.count_region(state, point)
             else:
                 lead += 3 - 2 * state.stones[point]
@@ -130,18 +185,18 @@ class Go(GoStones):
     def count_region(self, state: Any, first: Any) -> int:
         """The empty points connected with this one: more than 0 for black, less for white."""
         top = first  # of a stack linked by `next`
-        state.group[first] = SEEN
-        state.next[first] = -1
+        state.group[first] = first
+        state.next[first] = self.num_points
         count = colours = 0
-        while top >= 0:
+        while top != self.num_points:
             point = top
             top = state.next[point]
             count += 1
             for i in range(4):
                 near = self.neighbours[point, i]
                 stone = int(state.stones[near])
-                if stone == EMPTY and state.group[near] == NO_GROUP:
-                    state.group[near] = SEEN
+                if stone == EMPTY and state.group[near] == self.num_points:
+                    state.group[near] = first
                     state.next[near] = top
                     top = near
                 elif stone != OFF_BOARD:
@@ -150,7 +205,7 @@ class Go(GoStones):
 
     def observe(self, state: Any, planes: Any) -> None:
         """Own stones, others', forbidden points, the last stone, after a pass, komi."""
-        colour = state.to_play + 1
+        colour = self.mover(state)
         komi = max(-1.0, min(1.0, self.komi / (2 * self.size)))
         for point in range(self.num_points):
             row, col = self.size - 1 - point // self.size, point % self.size
@@ -187,7 +242,9 @@ class Go(GoStones):
 
     def area_lead(self, state: Any) -> float:
         """By how much black leads with all stones on the board alive, komi subtracted."""
-        return float(self.count_area(self.copy(state))) - self.komi
+        counted = self.copy(state)
+        counted.group[counted.stones == EMPTY] = self.num_points  # as before it was counted
+        return float(self.count_area(counted)) - self.komi
 
     def view(self, state: Any) -> Grid:
         """The stones, the last one marked; # where superko forbids the mover to play."""

@@ -14,7 +14,7 @@ from numba import types
 
 from tesuji.binding import Binder
 from tesuji.compiling import compiled_as, kernel_function, rule_function
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_own_playouts
 
 _GAMES: dict[str, Game] = {}  # by tag
 
@@ -27,6 +27,8 @@ def register(game: Game) -> str:
 @functools.cache
 def bound_rule(tag: str, name: str) -> Callable[..., Any]:
     """One rule of a registered game as a plain function without `self`."""
+    if name == "playout_actions" and not has_own_playouts(_GAMES[tag]):
+        name = "legal_actions"  # at once, so that such games compile to the same code as ever
     return _binder(tag).method(name)
 
 
@@ -42,6 +44,11 @@ def _game_of(state: Any) -> Game:
 def legal_actions(state: Any, actions: Any) -> Any:
     """Writes the legal actions, returns how many."""
     return _game_of(state).legal_actions(state, actions)
+
+
+def playout_actions(state: Any, actions: Any) -> Any:
+    """Writes the legal actions among which a random playout chooses, returns how many."""
+    return _game_of(state).playout_actions(state, actions)
 
 
 def play_rule(state: Any, action: Any) -> Any:
@@ -78,6 +85,12 @@ def _rule_for(state: types.Record, name: str) -> Callable[..., Any]:
 @compiled_as(legal_actions)
 def _legal_actions(state: Any, actions: Any) -> Any:
     rule = _rule_for(state, "legal_actions")
+    return lambda state, actions: rule(state, actions)
+
+
+@compiled_as(playout_actions)
+def _playout_actions(state: Any, actions: Any) -> Any:
+    rule = _rule_for(state, "playout_actions")
     return lambda state, actions: rule(state, actions)
 
 

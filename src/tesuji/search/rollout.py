@@ -4,7 +4,7 @@ from typing import Any
 
 from tesuji.compiling import kernel_function
 from tesuji.games.contract import CHANCE
-from tesuji.games.rules import chance_outcomes, legal_actions, play
+from tesuji.games.rules import chance_outcomes, play, playout_actions
 from tesuji.search.amaf import add_to_trail, lay_trail, learn_from_trail
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.random import random_below, random_unit
@@ -42,7 +42,7 @@ def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
 
 @kernel_function
 def rollout(state: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Plays `state` to its end with random moves; returns where game b's trail ends."""
+    """Plays `state` to its end with random playout moves; returns where game b's trail ends."""
     actions = scratch.work[b].actions
     while not state.is_over:
         if state.turn >= options.max_turns:
@@ -51,7 +51,7 @@ def rollout(state: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
         if state.to_play == CHANCE:
             action = sample_chance(state, scratch, b)
         else:
-            count = legal_actions(state, actions)
+            count = playout_actions(state, actions)
             if count == 0:
                 scratch.work[b].faults |= NO_LEGAL_ACTION
                 return place

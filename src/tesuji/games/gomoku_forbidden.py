@@ -29,12 +29,11 @@ from tesuji.games.gomoku_lines import (
     has_five,
     has_overline,
     line_words,
-    shifted,
     three_points,
 )
+from tesuji.games.gomoku_suspects import suspect_points
 
 DEPTH = 3
-NEAR = 4  # steps from a point to the furthest stone that can make a four with it
 WIDTH = 2 * REACH + 1  # of a word
 ALLOWED, FORBIDDEN, FIVE, UNDECIDED = 0, 1, 2, 3
 
@@ -51,7 +50,7 @@ class Side(NamedTuple):
 
 def forbidden_points(side: Any, row: Any, empty: Any) -> Any:
     """Those of a row's empty points that are forbidden, as bits."""
-    points = empty & crowded_points(side, row)
+    points = empty & suspect_points(side.rows, side.player, side.size, row, side.is_renju)
     forbidden = 0
     while points:
         col = lowest_bit(points)
@@ -59,29 +58,6 @@ def forbidden_points(side: Any, row: Any, empty: Any) -> Any:
         if judge_move(side, row, col) == FORBIDDEN:
             forbidden |= 1 << col
     return forbidden
-
-
-def crowded_points(side: Any, row: Any) -> Any:
-    """Points of a row with enough of the player's stones near them to be forbidden, as bits.
-
-    A three needs two others at most three steps away, a four three at most four steps away. So a
-    point that is forbidden has two others near it in each of two lines, or four in one.
-    """
-    crowded = in_one_line = 0
-    for direction in range(DIRECTIONS):
-        ones = twos = fours = 0  # of each point at once: stones seen, in bits; four stay four
-        for step in range(-NEAR, NEAR + 1):
-            there = row + step * DOWN[direction]
-            if step == 0 or there < 0 or there >= side.size:
-                continue
-            stones = shifted(side.rows, side.player, there, step * RIGHT[direction])
-            carry = ones & stones
-            ones ^= stones
-            fours |= twos & carry
-            twos ^= carry
-        crowded |= fours | (in_one_line & twos)
-        in_one_line |= twos | fours
-    return crowded
 
 
 def lowest_bit(bits: Any) -> Any:

@@ -33,7 +33,7 @@ from tesuji.games.gomoku_lines import (
 )
 from tesuji.games.gomoku_suspects import suspect_points
 
-DEPTH = 3
+DEPTH = 5
 WIDTH = 2 * REACH + 1  # of a word
 ALLOWED, FORBIDDEN, FIVE, UNDECIDED = 0, 1, 2, 3
 
@@ -72,11 +72,12 @@ def judge_move(side: Any, row: Any, col: Any) -> Any:
     """ALLOWED, FORBIDDEN or FIVE for one more stone.
 
     Points that extend threes are tried depth first, each with stones supposed on those before it.
-    Compiled rules cannot call themselves, so this is a loop, and each depth an entry of tuples.
+    Compiled rules cannot call themselves, so this is a loop, and each of DEPTH + 1 depths an entry
+    of tuples.
     """
-    points = (row * side.size + col, -1, -1, -1)  # on which stones are supposed
-    fours = (-1, -1, -1, -1)  # the direction in which each makes a straight four
-    extensions = threes = (0, 0, 0, 0)  # points still to be tried, and threes found
+    points = (row * side.size + col, -1, -1, -1, -1, -1)  # on which stones are supposed
+    fours = (-1, -1, -1, -1, -1, -1)  # the direction in which each makes a straight four
+    extensions = threes = (0, 0, 0, 0, 0, 0)  # points still to be tried, and threes found
     depth = 0
     while True:
         verdict, found = judge_lines(side, points, fours[depth], depth)
@@ -144,6 +145,8 @@ def put(values: Any, place: Any, value: Any) -> Any:
         value if place == 1 else values[1],
         value if place == 2 else values[2],
         value if place == 3 else values[3],
+        value if place == 4 else values[4],
+        value if place == 5 else values[5],
     )
 
 

@@ -162,13 +162,13 @@ def _draw_grid(game: Game, grid: Grid, before: Grid | None) -> Text:
 
 
 def _labels(game: Game, grid: Grid) -> tuple[list[str], list[str]]:
-    """What the moves of a column have in common as a beginning, those of a row as an end."""
+    """The view's own; else how all moves of a column begin, and how all of a row end."""
     names = [
         [game.action_name(action) if action >= 0 else "" for action in row] for row in grid.actions
     ]
     columns = [_common_start(column) for column in zip(*names, strict=True)]
     rows = [_common_start(name[::-1] for name in row)[::-1] for row in names]
-    return columns, rows
+    return list(grid.columns) or columns, list(grid.rows) or rows
 
 
 def _common_start(names: Iterable[str]) -> str:

@@ -27,10 +27,13 @@ def show_games(
 
 
 def _describe(name: str, cls: type["Game"]) -> dict[str, Any]:
+    from tesuji.games.contract import parameter_choices
+
     game = cls()
     return {
         "name": name,
         "parameters": {p.name: p.default for p in dataclasses.fields(cls)},
+        "choices": parameter_choices(cls),
         "players": game.num_players,
         "actions": game.num_actions,
         "description": (cls.__doc__ or "").strip().split("\n")[0],
@@ -48,8 +51,15 @@ def _show_table(games: list[dict[str, Any]]) -> None:
     table.add_column("players", justify="right")
     table.add_column("what it is")
     for game in games:
-        parameters = ", ".join(f"{key}={value}" for key, value in game["parameters"].items())
+        parameters = ", ".join(_write(game, key) for key in game["parameters"])
         table.add_row(game["name"], parameters, str(game["players"]), game["description"])
     console = Console()
     console.print(table)
     console.print(' Play one: [bold]tesuji play trio[/], or [bold]tesuji play "trio(size=5)"[/]')
+
+
+def _write(game: dict[str, Any], name: str) -> str:
+    """A parameter with its default, and behind that what else it can be."""
+    default = game["parameters"][name]
+    others = [str(choice) for choice in game["choices"].get(name, ()) if choice != default]
+    return f"{name}={' | '.join([str(default), *others])}"

@@ -126,7 +126,10 @@ class Breakthrough(Game):
             Step(action, self._place(action // 6), self._place(self.target(action)))
             for action in self.legal(state)
         ]
-        return Grid(cells, [[-1] * self.cols for _ in range(self.rows)], steps=steps)
+        letters = [chr(ord("a") + col) for col in range(self.cols)]
+        numbers = [str(row) for row in range(self.rows, 0, -1)]
+        actions = [[-1] * self.cols for _ in range(self.rows)]
+        return Grid(cells, actions, steps=steps, columns=letters, rows=numbers)
 
     def _place(self, cell: int) -> tuple[int, int]:
         """Row and column in the drawing."""

@@ -192,7 +192,7 @@ def _grid_problem(game: Game, grid: Grid) -> str:
         return f"view's actions must be -1 or 0 to {game.num_actions - 1}"
     if grid.layout not in get_args(Layout):
         return f"view's layout is {grid.layout!r}; it must be {', '.join(get_args(Layout))}"
-    return _marks_problem(grid)
+    return _marks_problem(grid) or _surroundings_problem(game, grid)
 
 
 def _marks_problem(grid: Grid) -> str:
@@ -203,4 +203,22 @@ def _marks_problem(grid: Grid) -> str:
             return f"view marks {mark!r}; a mark is the row and column of a cell of {rows}x{cols}"
     if len(set(map(tuple, grid.marks))) < len(grid.marks):
         return "view marks a cell twice"
+    return ""
+
+
+def _surroundings_problem(game: Game, grid: Grid) -> str:
+    """What is wrong with what is drawn around the cells, over them and into them."""
+    rows, cols = len(grid.cells), len(grid.cells[0])
+    owners = [owner for row in grid.owners for owner in row]
+    players = [*grid.edges, *owners, *(shape.player for shape in grid.shapes)]
+    if len(grid.columns) not in (0, cols) or len(grid.rows) not in (0, rows):
+        return f"view's columns and rows must be {cols} and {rows} texts, or none"
+    if grid.edges and len(grid.edges) != 4:
+        return "view's edges are four players: of the top, right, bottom and left edge"
+    if grid.owners and [len(row) for row in grid.owners] != [cols] * rows:
+        return f"view's owners must be {rows} rows of {cols}, as cells are"
+    if not all(-1 <= player < game.num_players for player in players):
+        return f"players in a view are 0 to {game.num_players - 1}, or -1 for nobody"
+    if not all(one.row in range(rows) and one.col in range(cols) for one in grid.captions):
+        return f"a caption of view stands in no cell of {rows}x{cols}"
     return ""

@@ -12,12 +12,15 @@ import keyword
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tesuji.binding import source_files
+from tesuji.games.grid import Grid as Grid
+from tesuji.games.grid import Layout as Layout
+from tesuji.games.grid import Step as Step
 from tesuji.records import Record
 
 CHANCE = -1
@@ -61,31 +64,6 @@ class Symmetry(NamedTuple):
 
     planes: Callable[[NDArray[Any]], NDArray[Any]]  # [*observation_shape] -> the same shape
     actions: Sequence[int]  # actions[a] is what action a becomes
-
-
-Layout = Literal["square", "points", "hex"]
-
-
-class Step(NamedTuple):
-    """A move from one cell to another, for drawing: click the one, then the other."""
-
-    action: int
-    start: tuple[int, int]  # row and column
-    end: tuple[int, int]
-
-
-class Grid(NamedTuple):
-    """A board of cells, for drawing: what stands in each, and which action a click on it plays.
-
-    The layout is `square` for cells side by side, `points` for stones on the crossings of lines,
-    `hex` for rows that are each shifted by half a cell.
-    """
-
-    cells: list[list[str]]  # PIECES, EMPTY, numbers for tiles, "+", "-" and "|" for lines, or text
-    actions: list[list[int]]  # -1: not clickable
-    marks: Sequence[tuple[int, int]] = ()  # row and column of what to point out: the line that wins
-    layout: Layout = "square"
-    steps: Sequence[Step] = ()  # the legal moves that lead from cell to cell
 
 
 class State(Record):  # type: ignore[misc]
@@ -331,6 +309,12 @@ class Game:
                 raise TypeError(
                     f"{self.title()}: {parameter.name} must be {wanted.__name__}, not {value!r}"
                 )
+        for name, choices in parameter_choices(type(self)).items():
+            value = getattr(self, name)
+            if value not in choices:
+                raise ValueError(
+                    f"{self.title()}: {name} must be {_either(choices)}, not {value!r}"
+                )
         for attribute in ("num_actions", "observation_shape", "max_turns"):
             if getattr(self, attribute) is None:
                 raise TypeError(f"{type(self).__name__} must say its {attribute}")
@@ -346,6 +330,21 @@ def has_chance(game: Game) -> bool:
 def has_own_playouts(game: Game) -> bool:
     """Whether random playouts of the game leave out some of the legal moves."""
     return type(game).playout_actions is not Game.playout_actions
+
+
+def parameter_choices(cls: type[Game]) -> dict[str, tuple[Any, ...]]:
+    """What each parameter that is annotated with `Literal` can be, by name."""
+    try:
+        hints = get_type_hints(cls)
+    except NameError:  # an annotation in quotes that names nothing: it was never looked at before
+        return {}
+    names = [parameter.name for parameter in dataclasses.fields(cls)]
+    return {name: get_args(hints[name]) for name in names if get_origin(hints[name]) is Literal}
+
+
+def _either(choices: tuple[Any, ...]) -> str:
+    *others, last = map(str, choices)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 @functools.cache

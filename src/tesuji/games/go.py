@@ -251,7 +251,9 @@ class Go(GoStones):
         points = self._drawn_points()
         cells = [[self._mark(state, point) for point in row] for row in points]
         marks = [(int(row), int(col)) for row, col in np.argwhere(points == state.last)]
-        return Grid(cells, points.tolist(), marks, layout="points")
+        numbers = [str(row) for row in range(self.size, 0, -1)]
+        letters = COLUMNS[: self.size]
+        return Grid(cells, points.tolist(), marks, "points", columns=letters, rows=numbers)
 
     def _mark(self, state: Any, point: int) -> str:
         if state.stones[point] != EMPTY:

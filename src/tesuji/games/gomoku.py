@@ -5,7 +5,7 @@ operations judge, see `gomoku_lines.py`. What renju and double-three forbid is i
 `gomoku_forbidden.py`.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,16 +15,13 @@ from tesuji.games.gomoku_captures import count_pairs, enclosed_pairs, turn_pairs
 from tesuji.games.gomoku_forbidden import Side, forbidden_points
 from tesuji.games.gomoku_lines import has_five, line_words, standing_five
 
-RULES = ("freestyle", "standard", "renju")
-DOUBLE_THREES = ("allowed", "forbidden")
-
 
 class Gomoku(GomokuBoard):
     """Five in a row, column or diagonal win."""
 
-    rule: str = "freestyle"
+    rule: Literal["freestyle", "standard", "renju"] = "freestyle"
     captures: int = 0  # pairs to win by; 0: nothing is captured
-    double_three: str = "allowed"
+    double_three: Literal["allowed", "forbidden"] = "allowed"
 
     set_up_knows_the_end = True  # a five may wait for its answer, and then has not yet won
     observation_shape = property(
@@ -39,19 +36,10 @@ class Gomoku(GomokuBoard):
     has_forbidden = property(lambda self: self.is_renju or self.bars_double_threes)
 
     def __post_init__(self) -> None:
-        """Refuses rules that there are not, or not together."""
+        """Refuses rules that do not go together."""
         super().__post_init__()
-        if self.rule not in RULES:
-            raise ValueError(
-                f"{self.title()}: rule must be freestyle, standard or renju, not {self.rule!r}"
-            )
         if not 0 <= self.captures <= 10:
             raise ValueError(f"{self.title()}: captures must be 0 to 10, not {self.captures}")
-        if self.double_three not in DOUBLE_THREES:
-            raise ValueError(
-                f"{self.title()}: double_three must be allowed or forbidden, "
-                f"not {self.double_three!r}"
-            )
         if self.is_renju and (self.is_capturing or self.bars_double_threes):
             raise ValueError(
                 f"{self.title()}: rule=renju has its own forbidden moves and no captures; "
@@ -250,7 +238,9 @@ class Gomoku(GomokuBoard):
             for col in places
             if cells[row][col] == PIECES[player] and self.makes_five(state, player, row, col)
         ]
-        return Grid(cells, actions, marks=marks, layout="points")
+        letters = [chr(ord("a") + col) for col in places]
+        numbers = [str(self.size - row) for row in places]
+        return Grid(cells, actions, marks, "points", columns=letters, rows=numbers)
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Any stones, as many of each as one likes; no pairs are taken, and a five has won.

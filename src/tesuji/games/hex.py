@@ -178,7 +178,7 @@ class Hex(Game):
         cells = [[".xo"[cell & 3] for cell in row] for row in inner.tolist()]
         actions = np.arange(self.num_cells).reshape(self.size, self.size).tolist()
         marks = winning_chain(cells, "x") or winning_chain(cells, "o")
-        return Grid(cells, actions, marks, layout="hex")
+        return Grid(cells, actions, marks, layout="hex", edges=(0, 1, 0, 1))
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Any stones; whoever is joined has won.

@@ -12,6 +12,7 @@ import numpy as np
 
 from tesuji.games.contract import CHANCE, Field, Game, Grid, Symmetry, field
 from tesuji.games.hill_frame import PHASES, coasting_matrix, ellipse_starts, move_freely
+from tesuji.games.orbit_drawing import COLS, ROWS, cell_of, draw_shapes
 
 MANOEUVRES = ("prograde", "retrograde", "radial", "anti-radial", "hold")
 PROGRADE, RETROGRADE, RADIAL, ANTI_RADIAL, HOLD = range(5)
@@ -21,7 +22,6 @@ METRE, KILOMETRE = 10, 10_000  # in the units of all lengths in a state
 X, Y, U, W = range(4)  # radial, along-track; the velocities in these directions, divided by n
 COASTS = 4  # equal parts of a step; at the end of each it is seen who is near whom
 FORESIGHT = 8  # rounds for which a network sees where the craft will be
-ROWS, COLS = 13, 23  # of the drawing
 TIME_IS_UP = "time is up: the asset is safe"
 _RANGES = {
     "rounds": (1, 60),
@@ -232,14 +232,13 @@ class Orbit(Game):
                 cells[row][col] = "xo"[player]
         is_decided = state.is_over and self._describe_end(state) != TIME_IS_UP
         marks = [self._cell(state, ATTACKER)] if is_decided else []
-        return Grid(cells, [[-1] * COLS for _ in range(ROWS)], marks)
+        actions = [[-1] * COLS for _ in range(ROWS)]
+        return Grid(cells, actions, marks, layout="plane", shapes=draw_shapes(self, state))
 
     def _cell(self, state: Any, player: int) -> tuple[int, int]:
-        """Where a craft is drawn; at the edge if it is farther away."""
-        width = self.scale / 5
-        row = ROWS // 2 - round(state.craft[player, X] / width)
-        col = COLS // 2 + round(state.craft[player, Y] / width)
-        return min(max(row, 0), ROWS - 1), min(max(col, 0), COLS - 1)
+        """The cell of a craft; at the edge if it is farther away."""
+        row, col = cell_of(self, state.craft[player, X], state.craft[player, Y])
+        return round(row), round(col)
 
     def text(self, state: Any) -> str:
         """The drawing, then position, velocity and fuel of both, the distances and the clock."""

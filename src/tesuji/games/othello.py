@@ -5,7 +5,7 @@ more action passes, and is legal just where no square is. As in OpenSpiel the ga
 as neither player can place a disc, so two passes never follow each other.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Othello(Game):
     """Enclose the other's discs to turn them over; who has more at the end wins."""
 
     size: int = 8
-    result: str = "win"  # or "discs": the returns tell by how many
+    result: Literal["win", "discs"] = "win"  # discs: the returns tell by how many
 
     num_squares = property(lambda self: self.size * self.size)
     num_actions = property(lambda self: self.num_squares + 1)
@@ -52,12 +52,10 @@ class Othello(Game):
         return inside, self.board_bits, inside, inside
 
     def __post_init__(self) -> None:
-        """Refuses boards that do not fit, and results of other kinds."""
+        """Refuses boards that do not fit."""
         super().__post_init__()
         if self.size not in (4, 6, 8):
             raise ValueError(f"othello: size must be 4, 6 or 8, not {self.size}")
-        if self.result not in ("win", "discs"):
-            raise ValueError(f"othello: result must be win or discs, not {self.result!r}")
 
     def fields(self) -> dict[str, Field]:
         """The discs of each player, and where the mover may place one, as bit boards."""

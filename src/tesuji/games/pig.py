@@ -103,7 +103,7 @@ class Pig(Game):
         """A row for each player: points, and what the turn has brought beside the mover's."""
         totals = [str(state.total) if player == state.mover else "." for player in range(2)]
         cells = [[PIECES[p], str(state.scores[p]), totals[p]] for p in range(2)]
-        return Grid(cells, [[-1] * 3 for _ in range(2)])
+        return Grid(cells, [[-1] * 3 for _ in range(2)], columns=("", "points", "this turn"))
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Points below the target, and what the turn has brought to the one who is to play."""

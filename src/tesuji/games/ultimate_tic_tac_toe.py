@@ -102,10 +102,14 @@ class UltimateTicTacToe(Game):
     def view(self, state: Any) -> Grid:
         """All 81 cells, empty ones " " where the next move must not go; won boards are marked."""
         actions = np.arange(81).reshape(9, 9)
-        won = state.won[0] | state.won[1]
-        marks = [(int(a) // 9, int(a) % 9) for a in range(81) if won >> self.board_of(a) & 1]
+        owners = [[self._owner(state, int(action)) for action in row] for row in actions]
+        marks = [(int(a) // 9, int(a) % 9) for a in range(81) if owners[a // 9][a % 9] >= 0]
         cells = [[self._mark(state, int(action)) for action in row] for row in actions]
-        return Grid(cells, actions.tolist(), marks)
+        return Grid(cells, actions.tolist(), marks, blocks=3, owners=owners)
+
+    def _owner(self, state: Any, action: int) -> int:
+        """Who has won the board of a cell."""
+        return next((p for p in range(2) if state.won[p] >> self.board_of(action) & 1), -1)
 
     def _mark(self, state: Any, action: int) -> str:
         for player in range(2):

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
 
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, parameter_choices
 from tesuji.games.registry import bundled_games, make_game
 from tesuji.server.messages.games import GameInfo, Parameter
 from tesuji.server.refusals import telling_rule_faults
@@ -111,13 +111,17 @@ class Catalogue:
 
 def _parameters(game: Game) -> list[Parameter]:
     """The parameters that can be written in a form, with the class's own defaults."""
-    found = []
-    for parameter in dataclasses.fields(game):
-        default: Any = parameter.default
-        if type(default) in _KINDS:
-            kind = _KINDS[type(default)]
-            found.append(Parameter(name=parameter.name, kind=kind, default=default))
-    return found
+    choices = parameter_choices(type(game))
+    return [
+        Parameter(
+            name=parameter.name,
+            kind=_KINDS[type(parameter.default)],
+            default=parameter.default,  # type: ignore[arg-type]
+            choices=list(choices.get(parameter.name, ())),
+        )
+        for parameter in dataclasses.fields(game)
+        if type(parameter.default) in _KINDS
+    ]
 
 
 def _capitalise(word: str) -> str:

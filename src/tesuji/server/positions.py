@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import Any
 
 from tesuji.games.contract import CHANCE, PIECES, Game, Grid, IllegalMove, has_chance
+from tesuji.games.grid import Shape
 from tesuji.games.replaying import move_name
 from tesuji.games.setting_up import can_set_up, cell_texts, set_up
 from tesuji.opponents.perfect import has_perfect
@@ -77,7 +78,7 @@ class Positions:
             turn=int(state.turn),
             is_over=bool(state.is_over),
             returns=[float(value) for value in state.returns],
-            board=make_board(game, state, before),
+            board=make_board(game, state, before, moves[-1] if moves else None),
             text=game.text(state),
             legal=legal_moves(game, state),
             has_chance=has_chance(game),
@@ -184,8 +185,10 @@ def name_move(game: Game, state: Any, action: int) -> messages.Move:
     return messages.Move(action=action, name=move_name(game, player, action), player=player)
 
 
-def make_board(game: Game, state: Any, before: Any) -> messages.Board | None:
-    """The board to draw, with what changed since the position before; None without a view."""
+def make_board(
+    game: Game, state: Any, before: Any, move: messages.Move | None
+) -> messages.Board | None:
+    """The board to draw, with what the last move made of the one before; None without a view."""
     grid = game.view(state)
     if grid is None or len(grid.cells) * len(grid.cells[0]) > _MOST_CELLS:
         return None
@@ -196,15 +199,45 @@ def make_board(game: Game, state: Any, before: Any) -> messages.Board | None:
         actions=[[int(action) for action in row] for row in grid.actions],
         marks=[_place(mark) for mark in grid.marks],
         changed=_changes(grid, earlier) if earlier is not None else [],
+        last=_last(grid, earlier, move) if earlier is not None and move is not None else [],
         steps=[
             messages.Step(action=int(step.action), start=_place(step.start), end=_place(step.end))
             for step in grid.steps
         ],
+        columns=list(grid.columns),
+        rows=list(grid.rows),
+        edges=list(grid.edges),
+        blocks=grid.blocks,
+        owners=[[int(owner) for owner in row] for row in grid.owners],
+        captions=[messages.Caption(**caption._asdict()) for caption in grid.captions],
+        shapes=[_shape(shape) for shape in grid.shapes],
     )
 
 
 def _place(place: tuple[int, int]) -> messages.Place:
     return messages.Place(row=int(place[0]), col=int(place[1]))
+
+
+def _shape(shape: Shape) -> messages.Shape:
+    points = [messages.Point(row=float(row), col=float(col)) for row, col in shape.points]
+    return messages.Shape(**(shape._asdict() | {"points": points}))
+
+
+def _last(grid: Grid, earlier: Grid, move: messages.Move) -> list[messages.Place]:
+    """The two cells of a step, or the one cell whose action was played if something is there."""
+    if move.player == CHANCE:
+        return []
+    for step in earlier.steps:
+        if step.action == move.action:
+            return [_place(step.start), _place(step.end)]
+    places = [
+        messages.Place(row=row, col=col)
+        for row, actions in enumerate(earlier.actions)
+        for col, other in enumerate(actions)
+        if other == move.action
+    ]
+    is_there = len(places) == 1 and grid.cells[places[0].row][places[0].col].strip(" .")
+    return places if is_there else []
 
 
 def _changes(grid: Grid, earlier: Grid) -> list[messages.Place]:

@@ -117,7 +117,7 @@ export interface components {
              * Layout
              * @enum {string}
              */
-            layout: "square" | "points" | "hex";
+            layout: "square" | "points" | "hex" | "plane";
             /** Cells */
             cells: string[][];
             /** Actions */
@@ -126,8 +126,24 @@ export interface components {
             marks: components["schemas"]["Place"][];
             /** Changed */
             changed: components["schemas"]["Place"][];
+            /** Last */
+            last: components["schemas"]["Place"][];
             /** Steps */
             steps: components["schemas"]["Step"][];
+            /** Columns */
+            columns: string[];
+            /** Rows */
+            rows: string[];
+            /** Edges */
+            edges: number[];
+            /** Blocks */
+            blocks: number;
+            /** Owners */
+            owners: number[][];
+            /** Captions */
+            captions: components["schemas"]["Caption"][];
+            /** Shapes */
+            shapes: components["schemas"]["Shape"][];
         };
         /**
          * Cancel
@@ -141,6 +157,18 @@ export interface components {
             type: "cancel";
             /** Id */
             id: string;
+        };
+        /**
+         * Caption
+         * @description Small words at the foot of a cell.
+         */
+        Caption: {
+            /** Row */
+            row: number;
+            /** Col */
+            col: number;
+            /** Text */
+            text: string;
         };
         /**
          * Child
@@ -689,6 +717,8 @@ export interface components {
             kind: "int" | "float" | "bool" | "str";
             /** Default */
             default: boolean | number | string;
+            /** Choices */
+            choices: (boolean | number | string)[];
         };
         /**
          * PerfectPlayer
@@ -730,6 +760,16 @@ export interface components {
         };
         /** Player */
         Player: components["schemas"]["SearchPlayer"] | components["schemas"]["NetworkPlayer"] | components["schemas"]["AlphaBetaPlayer"] | components["schemas"]["PerfectPlayer"] | components["schemas"]["RandomPlayer"];
+        /**
+         * Point
+         * @description A place anywhere on the board; whole numbers are middles of cells.
+         */
+        Point: {
+            /** Row */
+            row: number;
+            /** Col */
+            col: number;
+        };
         /**
          * PolicyShare
          * @description A move's share in what the network was to learn.
@@ -1035,6 +1075,25 @@ export interface components {
             can_set_up: boolean;
         };
         /**
+         * Shape
+         * @description Something drawn over the cells, wherever it is.
+         */
+        Shape: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "piece" | "ring" | "path" | "label";
+            /** Points */
+            points: components["schemas"]["Point"][];
+            /** Player */
+            player: number;
+            /** Radius */
+            radius: number;
+            /** Text */
+            text: string;
+        };
+        /**
          * StartRun
          * @description A run to begin in the server's folder of runs.
          */
@@ -1257,6 +1316,7 @@ export type Answer = components['schemas']['Answer'];
 export type Ask = components['schemas']['Ask'];
 export type Board = components['schemas']['Board'];
 export type Cancel = components['schemas']['Cancel'];
+export type Caption = components['schemas']['Caption'];
 export type Child = components['schemas']['Child'];
 export type Choice = components['schemas']['Choice'];
 export type Curve = components['schemas']['Curve'];
@@ -1293,6 +1353,7 @@ export type PerfectPlayer = components['schemas']['PerfectPlayer'];
 export type Place = components['schemas']['Place'];
 export type PlayRequest = components['schemas']['PlayRequest'];
 export type Player = components['schemas']['Player'];
+export type Point = components['schemas']['Point'];
 export type PolicyShare = components['schemas']['PolicyShare'];
 export type Position = components['schemas']['Position'];
 export type Problem = components['schemas']['Problem'];
@@ -1312,6 +1373,7 @@ export type SearchPlayer = components['schemas']['SearchPlayer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type Setup = components['schemas']['Setup'];
 export type SetupOptions = components['schemas']['SetupOptions'];
+export type Shape = components['schemas']['Shape'];
 export type StartRun = components['schemas']['StartRun'];
 export type Step = components['schemas']['Step'];
 export type StepView = components['schemas']['StepView'];

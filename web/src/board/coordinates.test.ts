@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 
 import type { Board } from "../api/schema";
 import { coordinatesOf } from "./coordinates";
+import { plainBoard } from "./plain";
 
 function boardOf(actions: number[][]): Board {
   const cells = actions.map((row) => row.map(() => "."));
-  return { layout: "square", cells, actions, marks: [], changed: [], steps: [] };
+  return plainBoard(cells, actions);
 }
 
 const square = boardOf([

@@ -2,9 +2,14 @@ import { expect, test } from "vitest";
 
 import type { Board } from "../api/schema";
 import { geometryOf, landingsOf, lineThrough, starPoints } from "./geometry";
+import { plainBoard } from "./plain";
 
 function board(rows: string[], actions: number[][], layout: Board["layout"] = "square"): Board {
-  return { layout, cells: rows.map((row) => [...row]), actions, marks: [], changed: [], steps: [] };
+  return plainBoard(
+    rows.map((row) => [...row]),
+    actions,
+    layout,
+  );
 }
 
 test("rows and columns of dots and lines are thin", () => {

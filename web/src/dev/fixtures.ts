@@ -1,6 +1,7 @@
 /** Boards of several games, as the server would send them. */
 
 import type { Board, Move, Place } from "../api/schema";
+import { plainBoard } from "../board/plain";
 
 export interface Example {
   title: string;
@@ -75,10 +76,7 @@ function example(title: string, sketch: Sketch): Example {
   return {
     title,
     board: {
-      layout: sketch.layout ?? "square",
-      steps: [],
-      cells,
-      actions,
+      ...plainBoard(cells, actions, sketch.layout),
       marks: sketch.marks ?? [],
       changed: sketch.changed ?? [],
     },
@@ -93,7 +91,7 @@ function numbers(title: string, cells: string[][]): Example {
   const changed = [{ row: 0, col: 3 }];
   return {
     title,
-    board: { layout: "square", cells, actions, marks: [], changed, steps: [] },
+    board: { ...plainBoard(cells, actions), changed },
     pieces: [],
     toPlay: 0,
     legal: ["up", "right", "down", "left"].map((name, action) => ({ action, name, player: 0 })),

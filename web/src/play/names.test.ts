@@ -9,8 +9,8 @@ const four: GameInfo = {
   title: "Four",
   summary: "",
   parameters: [
-    { name: "rows", kind: "int", default: 6 },
-    { name: "wraps", kind: "bool", default: false },
+    { name: "rows", kind: "int", default: 6, choices: [] },
+    { name: "wraps", kind: "bool", default: false, choices: [] },
   ],
   num_players: 2,
   is_own: false,

@@ -8,8 +8,8 @@ const game: GameInfo = {
   title: "Connect Four",
   summary: "",
   parameters: [
-    { name: "rows", kind: "int", default: 6 },
-    { name: "cols", kind: "int", default: 7 },
+    { name: "rows", kind: "int", default: 6, choices: [] },
+    { name: "cols", kind: "int", default: 7, choices: [] },
   ],
   num_players: 2,
   is_own: false,

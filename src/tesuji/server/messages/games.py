@@ -54,6 +54,7 @@ class Parameter(Message):
     name: str
     kind: Literal["int", "float", "bool", "str"]
     default: OptionValue
+    choices: list[OptionValue]  # all that it can be; empty: anything of its kind
 
 
 class GameInfo(Message):
@@ -105,15 +106,48 @@ class Step(Message):
     end: Place
 
 
+class Caption(Message):
+    """Small words at the foot of a cell."""
+
+    row: int
+    col: int
+    text: str
+
+
+class Point(Message):
+    """A place anywhere on the board; whole numbers are middles of cells."""
+
+    row: float
+    col: float
+
+
+class Shape(Message):
+    """Something drawn over the cells, wherever it is."""
+
+    kind: Literal["piece", "ring", "path", "label"]
+    points: list[Point]  # of a path many, else of the middle
+    player: int  # -1: nobody's
+    radius: float  # of a ring, in cells
+    text: str  # beside it
+
+
 class Board(Message):
     """The board as cells, for drawing and clicking. Rows have equal length."""
 
-    layout: Literal["square", "points", "hex"]
+    layout: Literal["square", "points", "hex", "plane"]
     cells: list[list[str]]  # x, o, z, …: pieces of the players in order
     actions: list[list[int]]  # -1: not clickable
     marks: list[Place]  # what the game points out, e.g. the line that wins
     changed: list[Place]  # by the last move
+    last: list[Place]  # where the last move was made, or led from and to; empty: no cell tells
     steps: list[Step]  # moves that take two clicks
+    columns: list[str]  # over the columns; empty: the names of moves may tell
+    rows: list[str]  # beside the rows
+    edges: list[int]  # players of the top, right, bottom and left edge; else empty
+    blocks: int  # heavy lines after every so many rows and columns; 0: none
+    owners: list[list[int]]  # the player whose each cell is, -1: nobody's; else empty
+    captions: list[Caption]
+    shapes: list[Shape]
 
 
 class View(Message):

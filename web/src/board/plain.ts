@@ -1,0 +1,21 @@
+import type { Board } from "../api/schema";
+
+/** A board of cells with nothing else on it and around it. */
+export function plainBoard(cells: string[][], actions: number[][], layout: Board["layout"] = "square"): Board {
+  return {
+    layout,
+    cells,
+    actions,
+    marks: [],
+    changed: [],
+    last: [],
+    steps: [],
+    columns: [],
+    rows: [],
+    edges: [],
+    blocks: 0,
+    owners: [],
+    captions: [],
+    shapes: [],
+  };
+}

@@ -22,10 +22,10 @@ from tesuji.search.evaluators import Evaluator, evaluate
 
 FORMS = (
     "random, uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, "
-    "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), gtp:COMMAND or gomocup:COMMAND; with "
-    "search options after a comma, as in uct:1000,c_uct=1, for a run also symmetries, to "
-    "average over the board's symmetries, and limits of an engine in brackets, as in "
-    "gtp[seconds=10]:gnugo --mode gtp"
+    "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), threats:SIMULATIONS (gomoku), "
+    "gtp:COMMAND or gomocup:COMMAND; with search options after a comma, as in uct:1000,c_uct=1, "
+    "for a run also symmetries, to average over the board's symmetries, and limits of an engine "
+    "in brackets, as in gtp[seconds=10]:gnugo --mode gtp"
 )
 SYMMETRIES = "symmetries"
 _RAW_BATCH = 1024  # positions that a network sees at once
@@ -85,6 +85,7 @@ def parse_agent(spec: str, game: Game) -> Opponent:
         "puct": _make_search,
         "alphabeta": _make_alpha_beta,
         "perfect": _make_perfect,
+        "threats": _make_threats,
         "run": _make_run,
     }
     if kind not in makers or bool(colon) != (kind not in ("random", "perfect")):
@@ -164,6 +165,15 @@ def _make_search(spec: str, argument: str, game: Game) -> Opponent:
     count, _, options = argument.partition(",")
     config = SearchConfig(simulations=_count(spec, count, smallest=1))
     evaluator = "rollout" if spec.startswith("uct") else "uniform"
+    return _checked(SearchAgent(spec, game, evaluator, _with_options(spec, config, options)))
+
+
+def _make_threats(spec: str, argument: str, game: Game) -> Opponent:
+    from tesuji.opponents.gomoku_threats import ThreatsEvaluator, make_config
+
+    count, _, options = argument.partition(",")
+    config = make_config(_count(spec, count, smallest=1))
+    evaluator = ThreatsEvaluator(game)
     return _checked(SearchAgent(spec, game, evaluator, _with_options(spec, config, options)))
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from tesuji.arena.match import MatchResult
 
 AGENTS = (
-    "random, uct:1000, puct:400, alphabeta:6, perfect, run:FOLDER\\[@STEP]:SIMULATIONS, or another "
-    "program, gtp:COMMAND or gomocup:COMMAND; search options may follow, as in uct:1000,c_uct=1, "
-    "and limits of a program stand in brackets, as in 'gtp\\[seconds=10]:gnugo --mode gtp'"
+    "random, uct:1000, puct:400, alphabeta:6, perfect, run:FOLDER\\[@STEP]:SIMULATIONS, "
+    "threats:400 (gomoku), or another program, gtp:COMMAND or gomocup:COMMAND; search options may "
+    "follow, as in uct:1000,c_uct=1, and limits of a program stand in brackets, as in "
+    "'gtp\\[seconds=10]:gnugo --mode gtp'"
 )
 
 

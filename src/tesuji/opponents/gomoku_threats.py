@@ -19,6 +19,7 @@ from tesuji import compiling, inner_code
 from tesuji.compiling import Kernel, kernel_function
 from tesuji.games.contract import Game
 from tesuji.games.gomoku import Gomoku
+from tesuji.search.config import SearchConfig
 
 # What a stone makes in one line, better ones larger. A *double* leaves two points for the five, as
 # a straight four does; a *three* becomes a double by one more stone, a *closed three* only a four.
@@ -126,6 +127,15 @@ class ThreatsEvaluator:
         position = planes, is_exact, game.is_renju
         judge_positions(_tag(), self._lines, self.weights, sight, *position, logits, values)
         return logits, values
+
+
+def make_config(simulations: int) -> SearchConfig:
+    """The search that goes with it.
+
+    Moves not tried count a little less than the position does: where a four has to be answered,
+    the two hundred other moves would otherwise all look better than a good answer.
+    """
+    return SearchConfig(simulations=simulations, proven_values=True, fpu="reduction")
 
 
 @functools.cache

@@ -27,6 +27,7 @@ GAMES = {
     "hex": "hex(size=4,swap=True)",
     "orbit": "orbit",
     "sensor_jammer": "sensor-jammer",
+    "go": "go(size=5)",
 }
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.games.contract import Grid, Symmetry
+from tesuji.games.contract import PIECES, Grid, Symmetry
 from tesuji.games.go_stones import (
     BARRED,
     BLACK,
@@ -265,13 +265,13 @@ class Go(GoStones):
         self.reset(state)
         texts = [text for row in reversed(cells) for text in row]
         for point, text in enumerate(texts):
-            if text in "xo":
+            if text in PIECES[:2]:
                 self.put(state, point, ".xo".find(text))
         for point, text in enumerate(texts):
             if text == "#":
                 state.notes[point] |= BARRED
                 state.has_barred = True
-            elif text in "xo" and state.liberties[state.group[point]] == 0:
+            elif text in PIECES[:2] and state.liberties[state.group[point]] == 0:
                 raise ValueError(
                     f"the stone at {self.action_name(point)} has no liberty; each group needs an "
                     "empty point next to it"

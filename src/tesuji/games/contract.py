@@ -81,6 +81,7 @@ class Game:
     observation_shape: ClassVar[Any] = None
     max_turns: ClassVar[Any] = None  # an upper bound on the plays in a game, chance's included
     max_chance_outcomes: ClassVar[Any] = MAX_CHANCE_OUTCOMES
+    set_up_knows_the_end: ClassVar[bool] = False  # True: its set_up ends each position that is over
     runs_on_gpu: ClassVar[bool] = True  # False: its rules call what only a CPU can run
 
     def fields(self) -> dict[str, Field]:

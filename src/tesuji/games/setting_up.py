@@ -75,7 +75,7 @@ def _fills_in_itself(game: Game) -> bool:
 
 def _knows_the_end(game: Game) -> bool:
     """Whether the game's own `set_up` has ended every position that is over."""
-    return _fills_in_itself(game) and bool(getattr(game, "set_up_knows_the_end", False))
+    return _fills_in_itself(game) and game.set_up_knows_the_end
 
 
 def _check_form(game: Game, cells: Cells, to_play: int) -> None:

@@ -115,6 +115,12 @@ class ThreatsEvaluator:
         self, planes: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Logits [B, A] and values [B] of observations [B, *shape]."""
+        return self.judge(planes, make_sight(self.game.num_actions))
+
+    def judge(
+        self, planes: NDArray[np.float32], sight: Sight
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The same; what was seen of the last position stays in `sight`."""
         game = self.game
         logits = np.zeros((len(planes), game.num_actions), np.float32)
         values = np.zeros(len(planes), np.float32)
@@ -122,9 +128,7 @@ class ThreatsEvaluator:
         if game.is_renju:
             is_exact[:, 0] = planes[:, 2, 0, 0] > 0
             is_exact[:, 1] = ~is_exact[:, 0]
-        sight = make_sight(game.num_actions)
-        planes = np.ascontiguousarray(planes, np.float32)
-        position = planes, is_exact, game.is_renju
+        position = np.ascontiguousarray(planes, np.float32), is_exact, game.is_renju
         judge_positions(_tag(), self._lines, self.weights, sight, *position, logits, values)
         return logits, values
 

@@ -1,0 +1,166 @@
+"""What perfect players make of sensor against jammer: python benchmarks/sensor_jammer.py [--json]
+
+The game has few positions. The rules are asked for all of them, from the last round back to the
+first, so these numbers are exact and need no intervals. Told is how often the attacker wins
+  start    from each place in which it can come up, counted in sectors from the beam
+  without  where one side has to do without some actions
+  always   where one side always does the same (where that is not legal, any legal action at
+           random), or plays at random, and the other answers as well as can be
+"""
+
+import argparse
+import itertools
+import json
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from tesuji import make_game
+from tesuji.compiling import Kernel, kernel_function
+from tesuji.games import rules
+from tesuji.games import sensor_jammer as sj
+from tesuji.games.contract import CHANCE
+
+BEST, RANDOM = -1, -2  # how a side chooses, where it does not always do the same
+POINTS = tuple(range(sj.POINT, sj.POINT + 12))
+RESTRICTIONS = {
+    "jam": (sj.JAM,),
+    "deceive": (sj.DECEIVE,),
+    "quiet": (sj.QUIET,),
+    "left and right": (sj.LEFT, sj.RIGHT),
+    "advance": (sj.ADVANCE,),
+    "track": (sj.TRACK,),
+    "point": POINTS,
+    "search": (sj.SEARCH,),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("game", nargs="?", default="sensor-jammer")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    game = make_game(options.game)
+    report = {
+        "game": game.name,
+        "all starts": float(solve(game).mean()),
+        "start": dict(enumerate(solve(game).tolist())),
+        "without": {
+            name: float(solve(game, without=actions).mean())
+            for name, actions in RESTRICTIONS.items()
+        },
+        "always": {
+            name: float(solve(game, always=action).mean()) for action, name in enumerate(sj.NAMES)
+        },
+    }
+    for name, player in (("attacker at random", sj.ATTACKER), ("sensor at random", sj.SENSOR)):
+        report["always"][name] = float(solve(game, always=RANDOM, player=player).mean())
+    print(json.dumps(report, indent=1)) if options.json else show(report)
+
+
+def solve(game, without=(), always=BEST, player=None):
+    """How often the attacker wins, by the sectors from the beam to where it comes up, [S]."""
+    allowed = np.array([action not in without for action in range(game.num_actions)])
+    manner = np.array([BEST, BEST])
+    manner[int(always >= sj.TRACK) if player is None else player] = always
+    sizes = (game.sectors, game.rings + 1, 2, game.energy + 1, sj.JAMMED_TURNS + 1, game.fixes)
+    positions = np.array(list(itertools.product(*map(range, sizes))))
+    positions = positions[positions[:, 1] > 0]
+    values = np.zeros(sizes)  # with no rounds left: the sensor has won
+    scratch = np.zeros((3, game.num_actions), np.int32), np.zeros(game.sectors)
+    for rounds in range(1, game.rounds + 1):
+        states = np.zeros(4, game.dtype)
+        before, values = values, np.zeros(sizes)
+        arguments = (positions, rounds, allowed, manner, before, values)
+        _solve_round(rules.register(game), states, *scratch, *arguments)
+    return values[:, game.rings, 0, sj.FIRST_ENERGY, 0, 0]
+
+
+@Kernel
+def _solve_round(states, actions, chances, positions, rounds, allowed, manner, before, values):
+    """Writes the values of all positions in which so many rounds are left, the attacker to play."""
+    for i in range(positions.shape[0]):
+        at, state = positions[i], states[0]
+        state.turn, state.rounds = sj.FIRST_TURN, rounds
+        state.sector, state.ring, state.decoy = at[0], at[1], at[2]
+        state.energy, state.jam, state.fixes = at[3], at[4], at[5]
+        count = rules.legal_actions(state, actions[0])
+        best, total, same = 0.0, 0.0, -1.0
+        for j in range(count):
+            states[1] = state
+            rules.play(states[1], actions[0, j])
+            value = value_for_sensor(states, actions, chances, allowed, manner, before)
+            total += value
+            same = value if actions[0, j] == manner[0] else same
+            best = max(best, value) if allowed[actions[0, j]] else best
+        values[at[0], at[1], at[2], at[3], at[4], at[5]] = choice(
+            manner[0], best, total / count, same
+        )
+
+
+@kernel_function
+def value_for_sensor(states, actions, chances, allowed, manner, before):
+    """The attacker's chances in states[1], where the sensor is to play or the attacker has won."""
+    if states[1].is_over:
+        return 1.0
+    count = rules.legal_actions(states[1], actions[1])
+    best, total, same = 1.0, 0.0, -1.0
+    for i in range(count):
+        states[2] = states[1]
+        rules.play(states[2], actions[1, i])
+        value = value_after_round(states, actions, chances, before)
+        total += value
+        same = value if actions[1, i] == manner[1] else same
+        best = min(best, value) if allowed[actions[1, i]] else best
+    return choice(manner[1], best, total / count, same)
+
+
+@kernel_function
+def value_after_round(states, actions, chances, before):
+    """The attacker's chances in states[2], where chance or the next round comes."""
+    if states[2].is_over or states[2].to_play != CHANCE:
+        return value_of(states[2], before)
+    value = 0.0
+    for i in range(rules.chance_outcomes(states[2], actions[2], chances)):
+        states[3] = states[2]
+        rules.play(states[3], actions[2, i])
+        value += chances[i] * value_of(states[3], before)
+    return value
+
+
+@kernel_function
+def value_of(state, before):
+    """What is known of a position that is over, or with a round less, turned to beam 0."""
+    if state.is_over:
+        return 0.0  # only the sensor wins at the end of a round
+    sector = (state.sector - state.beam) % before.shape[0]
+    return before[sector, state.ring, state.decoy, state.energy, state.jam, state.fixes]
+
+
+@kernel_function
+def choice(manner, best, mean, same):
+    """The value of the move that a side makes in its manner; `same` is -1 where it has none."""
+    if manner == BEST:
+        return best
+    return same if same >= 0.0 else mean
+
+
+def show(report):
+    console = Console(highlight=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{report['game']}: the attacker wins")
+    table.add_column("kind")
+    table.add_column("what")
+    table.add_column("%", justify="right")
+    table.add_row("start", "all", f"{100 * report['all starts']:.1f}")
+    for kind in ("start", "without", "always"):
+        for name, value in report[kind].items():
+            table.add_row(kind, str(name), f"{100 * value:.1f}")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

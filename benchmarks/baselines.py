@@ -24,7 +24,7 @@ DEPTHS = {
     "ultimate-tic-tac-toe": 5,
     "breakthrough": 4,
     "gomoku": 2,
-    "gomoku-42": 2,
+    "gomoku-42": 1,
     "othello": 5,
     "hex": 2,
     "go": 3,

@@ -39,6 +39,8 @@ const shapes: [string, string[]][] = [
   ["stone-3-edge", ["board", "well"]],
   ["stone-4-edge", ["board", "well"]],
   ["stone-1", ["stone-2"]],
+  ["dark-stone", ["stone-2"]],
+  ["dark-stone-edge", ["board"]],
 ];
 
 for (const theme of themes) {

@@ -8,10 +8,18 @@ export interface Coordinates {
   rows: string[] | null; // null: a move names its column alone
 }
 
+const LEAST_PIXELS = 12;
+
 interface Named {
   row: number;
   col: number;
   name: string;
+}
+
+/** Those that the game gives, or those that the names of its moves tell. */
+export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>): Coordinates | null {
+  if (board.columns.length === 0 && board.rows.length === 0) return coordinatesIn(board, names);
+  return { columns: board.columns, rows: board.rows.length > 0 ? board.rows : null };
 }
 
 /**
@@ -20,7 +28,7 @@ interface Named {
  * Names that are not known yet are taken to go on as the others do, so that every name that is
  * known must fit; null where one does not, or where too little is known to tell.
  */
-export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>): Coordinates | null {
+function coordinatesIn(board: Board, names: ReadonlyMap<number, string>): Coordinates | null {
   const rows = board.cells.length;
   const columns = board.cells[0]?.length ?? 0;
   const cells = board.actions.flatMap((actions, row) =>
@@ -44,9 +52,19 @@ export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>):
   return null;
 }
 
-/** The size of the letters in cells: about as large on the screen whatever the board's size. */
-export function sizeOfCoordinates(geometry: Geometry): number {
-  return 0.02 + 0.025 * Math.max(geometry.width, geometry.height);
+/**
+ * The size of the letters in cells: about as large on the screen whatever the board's size, and
+ * never too small to read. `room` is the board's width in pixels, 0 while it is not known.
+ */
+export function sizeOfCoordinates(geometry: Geometry, room: number): number {
+  const least = room > 0 ? (LEAST_PIXELS * geometry.width) / room : 0;
+  return Math.max(least, 0.02 + 0.025 * geometry.width);
+}
+
+/** The room that the longest name of a row needs, in sizes of its letters. */
+export function marginOf(coordinates: Coordinates | null): number {
+  if (!coordinates?.rows) return 0;
+  return 0.5 + Math.max(1.25, ...coordinates.rows.map((name) => (name.length > 2 ? 0.74 : 0.62) * name.length));
 }
 
 function list(count: number, labelOf: (index: number) => string): string[] {

@@ -90,16 +90,34 @@ export function endsOf(steps: readonly Step[], taken: Place | null): Map<string,
   return new Map(from.map(({ action, end }) => [keyOf(end), action]));
 }
 
-/** The corners of a hexagon that stands on its point, as an SVG path. */
+/** A hexagon that stands on its point, as an SVG path. */
 export function hexagon(box: CellBox, scale = 1): string {
-  const radius = (scale * 1) / Math.sqrt(3);
-  const corners = Array.from({ length: 6 }, (_, corner) => {
-    const angle = (Math.PI / 3) * corner + Math.PI / 6;
-    const x = box.centreX + radius * Math.cos(angle);
-    const y = box.centreY + radius * Math.sin(angle);
-    return `${x.toFixed(3)} ${y.toFixed(3)}`;
-  });
-  return `M${corners.join("L")}Z`;
+  return `M${[0, 1, 2, 3, 4, 5].map((corner) => cornerOf(box, corner, scale)).join("L")}Z`;
+}
+
+/** The top, right, bottom and left edge of a board, as SVG paths. */
+export function edgesOf({ boxes, width, height }: Geometry, isHex: boolean): string[] {
+  if (!isHex) return [`M0 0H${width}`, `M${width} 0V${height}`, `M0 ${height}H${width}`, `M0 0V${height}`];
+  const along = (cells: readonly CellBox[], corners: readonly number[]): string =>
+    cells.map((box) => `M${corners.map((corner) => cornerOf(box, corner)).join("L")}`).join("");
+  const first = boxes[0] ?? [];
+  const last = boxes.at(-1) ?? [];
+  // The side of a hexagon at an acute corner of the board lies on two edges; each gets one half.
+  return [
+    along(first.slice(0, -1), [3, 4, 5]) + along(first.slice(-1), [3, 4]),
+    along(boxes.flatMap((row) => row.slice(-1)), [4, 5, 0]),
+    along(last.slice(1), [0, 1, 2]) + along(last.slice(0, 1), [0, 1]),
+    along(boxes.flatMap((row) => row.slice(0, 1)), [1, 2, 3]),
+  ];
+}
+
+/** A corner of a hexagon, clockwise from the lower right. */
+function cornerOf(box: CellBox, corner: number, scale = 1): string {
+  const radius = scale / Math.sqrt(3);
+  const angle = (Math.PI / 3) * corner + Math.PI / 6;
+  const x = box.centreX + radius * Math.cos(angle);
+  const y = box.centreY + radius * Math.sin(angle);
+  return `${x.toFixed(3)} ${y.toFixed(3)}`;
 }
 
 /** The points that a Go board marks, for square boards of 9 lines and more with a middle. */
@@ -128,7 +146,8 @@ export function lineThrough(marks: readonly Place[]): [Place, Place] | null {
 }
 
 function isThin(cells: readonly string[]): boolean {
-  return cells.includes("+") && cells.every((cell) => isBlank(cell) || "+-|".includes(cell));
+  const dots = cells.filter((cell) => cell === "+").length; // a single one is something else
+  return dots > 1 && cells.every((cell) => isBlank(cell) || "+-|".includes(cell));
 }
 
 function runningSums(sizes: readonly number[]): number[] {

@@ -1,0 +1,34 @@
+/** What a cell is called for those who do not see it. */
+
+import type { Board, Place } from "../api/schema";
+import { keyOf } from "./geometry";
+import { wordsFor, type Content } from "./pieces";
+
+/** What the board knows of a cell besides its content. */
+export interface Told {
+  move: string | null; // the name of the move that it would make
+  thought: string | null; // how much that move was thought about
+  step: "can move" | "taken up" | null;
+  isMarked: "in the winning line" | "marked" | null;
+}
+
+export function labelOf(board: Board, { row, col }: Place, content: Content, told: Told): string {
+  const key = keyOf({ row, col });
+  const isHere = (place: Place): boolean => keyOf(place) === key;
+  const shown = board.shapes.find(
+    ({ kind, points }) => kind === "piece" && isHere({ row: Math.round(points[0]?.row ?? -1), col: Math.round(points[0]?.col ?? -1) }),
+  );
+  const owner = board.owners[row]?.[col] ?? -1;
+  const parts = [
+    `row ${row + 1}, column ${col + 1}`,
+    wordsFor(content, board.cells[row]?.[col] ?? ""),
+    board.captions.find(isHere)?.text,
+    shown?.text,
+    owner >= 0 ? `won by player ${owner + 1}` : null,
+    told.move === null ? told.step : `move ${told.move}`,
+    told.thought,
+    (board.last.length > 0 ? board.last.slice(-1) : board.changed).some(isHere) ? "last move" : null,
+    told.isMarked,
+  ];
+  return parts.filter(Boolean).join(", ");
+}

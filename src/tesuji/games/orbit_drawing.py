@@ -18,8 +18,14 @@ def draw_shapes(game: Any, state: Any) -> list[Shape]:
     middle, bar = cell_of(game, 0, 0), 10.0 ** math.floor(math.log10(game.scale / KILOMETRE))
     corner = ROWS - 1.0, 0.0
     shapes = [
-        Shape("ring", [middle], ATTACKER, game.reach_limit / _cell_width(game)),
-        Shape("piece", [middle], text="asset"),
+        Shape(
+            "ring",
+            [middle],
+            ATTACKER,
+            game.reach_limit / _cell_width(game),
+            f"asset: attacker wins within {game.reach:g} km",
+        ),
+        Shape("piece", [middle]),
         Shape("label", [(0.0, 0.0)], text="up: outwards, right: forwards"),
         Shape(
             "path",

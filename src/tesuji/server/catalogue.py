@@ -91,10 +91,10 @@ class Catalogue:
         return _named(_split(name)[0], game)
 
     def infos(self) -> list[GameInfo]:
-        """Every game with its default parameters; the user's own come first."""
+        """Every game with its default parameters: the user's own, then the others by title."""
         with self._lock:
             own = dict(self._own)
-            bundled = [title for title in self._specs if title not in own]
+            bundled = sorted(title for title in self._specs if title not in own)
         games = own | {title: make_game(title) for title in bundled}
         return [self._info(title, game) for title, game in games.items()]
 

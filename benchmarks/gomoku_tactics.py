@@ -143,7 +143,7 @@ def judge(problem, result):
 
 
 def show(answers, seconds, simulations):
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 180)
     title = f"forced wins solved within {simulations:,} simulations"
     table = Table(box=SIMPLE_HEAD, pad_edge=False, title=title)
     table.add_column("fours")

@@ -10,7 +10,10 @@ from tesuji.cli.errors import refusing
 
 def gomocup(
     agent: Annotated[
-        str, typer.Option(help="Who plays, as for `tesuji match`: threats:10000, uct:10000, run:FOLDER:800")
+        str,
+        typer.Option(
+            help="Who plays, as for `tesuji match`: threats:10000, uct:10000, run:FOLDER:800"
+        ),
     ] = "threats:10000",
     seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0,
 ) -> None:

@@ -7,7 +7,10 @@ from tesuji.games import make_game
 from tesuji.games.contract import CHANCE
 from tesuji.games.setting_up import set_up
 
-pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+
+@pytest.fixture(scope="module")
+def pyspiel():
+    return pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
 
 def played(game, *names):
@@ -37,8 +40,34 @@ class TestPig:
         game.apply(state, 1)
         assert state.returns.tolist() == [1, -1]
 
+    def test_observation_is_the_rollers_while_the_die_rolls(self):
+        game = make_game("pig(target=10,horizon=4)")
+        state = set_up(game, [["x", "5", "."], ["o", "2", "3"]], 1)
+        seen = game.observation(state)
+        assert seen.tolist() == pytest.approx([0.2, 0.5, 0.3, 0.0])
+        game.apply(state, 0)
+        assert state.to_play == CHANCE
+        assert game.observation(state).tolist() == pytest.approx([0.2, 0.5, 0.3, 0.25])
+
+    @pytest.mark.parametrize(
+        ("cells", "message"),
+        [
+            ([["x", "100", "0"], ["o", "0", "."]], "row 1 must hold x and points below 100"),
+            ([["x", "0", "."], ["o", "0", "7"]], "stands beside the one who is to play"),
+            ([["x", "0", "106"], ["o", "0", "."]], "no turn brings 106 points of 100"),
+        ],
+    )
+    def test_points_that_cannot_be_are_refused(self, cells, message):
+        with pytest.raises(ValueError, match=message):
+            set_up(make_game("pig"), cells, 0)
+
+    @pytest.mark.parametrize("parameters", ["target=1", "die=1", "horizon=0", "horizon=30001"])
+    def test_wrong_parameters_are_refused(self, parameters):
+        with pytest.raises(ValueError, match=f"pig: {parameters.partition('=')[0]} must be"):
+            make_game(f"pig({parameters})")
+
     @pytest.mark.parametrize(("target", "die", "horizon"), [(20, 6, 1000), (12, 3, 9)])
-    def test_random_games_agree_with_openspiel(self, target, die, horizon):
+    def test_random_games_agree_with_openspiel(self, pyspiel, target, die, horizon):
         game = make_game(f"pig(target={target},die={die},horizon={horizon})")
         reference = pyspiel.load_game(
             f"pig(winscore={target},diceoutcomes={die},horizon={horizon})"
@@ -52,7 +81,9 @@ class TestPig:
                 )
                 assert game.legal(state) == expected.legal_actions()
                 if state.to_play == CHANCE:
-                    assert dict(game.chances(state)) == pytest.approx(dict(expected.chance_outcomes()))
+                    assert dict(game.chances(state)) == pytest.approx(
+                        dict(expected.chance_outcomes())
+                    )
                 action = int(generator.choice(expected.legal_actions()))
                 game.apply(state, action)
                 expected.apply_action(action)
@@ -77,14 +108,16 @@ class TestUltimateTicTacToe:
         assert state.forced == 9
         assert not {"b1", "c3"} & {game.action_name(action) for action in game.legal(state)}
 
-    def test_random_games_agree_with_openspiel(self):
-        game, reference = (
-            make_game("ultimate-tic-tac-toe"),
-            pyspiel.load_game("ultimate_tic_tac_toe"),
-        )
+    def test_names_are_read_in_large_and_small_letters(self):
+        game = make_game("ultimate-tic-tac-toe")
+        assert game.parse_action("I9") == game.parse_action("i9") == 80
+
+    def test_random_games_agree_with_openspiel(self, pyspiel):
+        game = make_game("ultimate-tic-tac-toe")
+        reference = pyspiel.load_game("ultimate_tic_tac_toe")
         generator = np.random.default_rng(4)
         results = set()
-        for _ in range(40):
+        for _ in range(20):
             state, expected = game.new_state(), reference.new_initial_state()
             while not expected.is_terminal():
                 assert state.to_play == expected.current_player()
@@ -115,7 +148,32 @@ class TestUltimateTicTacToe:
         game = make_game("ultimate-tic-tac-toe")
         state = played(game, "a1", "b1", "d1")
         again = set_up(game, game.view(state).cells, int(state.to_play))
-        assert sorted(game.legal(again)) == sorted(game.legal(state))
+        assert again.forced == state.forced == 0
+
+    def test_the_last_open_board_need_not_be_forced(self):
+        game = make_game("ultimate-tic-tac-toe")
+        block = {"x": ["xxx", "...", "..."], "o": ["ooo", "...", "..."], ".": ["...", "...", "..."]}
+        bands = ["xxo", "oox", "xo."]
+        cells = [[*"".join(block[b][row] for b in band)] for band in bands for row in range(3)]
+        state = set_up(game, cells, 0)
+        assert state.forced == 9
+        assert {game.board_of(action) for action in game.legal(state)} == {8}
+        assert game.view(state).cells == cells
+
+    def test_a_game_that_is_over_forces_nobody_anywhere(self):
+        game = make_game("ultimate-tic-tac-toe")
+        state, generator = game.new_state(), np.random.default_rng(1)
+        while not state.is_over:
+            game.apply(state, int(generator.choice(game.legal(state))))
+        assert state.forced == 9
+        assert "next move" not in game.text(state)
+        assert set_up(game, game.view(state).cells, int(state.to_play)).is_over
+
+    def test_a_piece_of_a_third_player_is_refused(self):
+        game = make_game("ultimate-tic-tac-toe")
+        cells = [["z", *"........"]] + [["."] * 9 for _ in range(8)]
+        with pytest.raises(ValueError, match="row 1, column 1 cannot hold 'z'"):
+            set_up(game, cells, 0)
 
     def test_lines_of_both_players_on_one_board_are_refused(self):
         game = make_game("ultimate-tic-tac-toe")
@@ -128,11 +186,11 @@ class TestBreakthrough:
     """Pawns go on, take aslant, and win on the far row."""
 
     @pytest.mark.parametrize(("rows", "cols"), [(8, 8), (6, 5)])
-    def test_random_games_agree_with_openspiel(self, rows, cols):
+    def test_random_games_agree_with_openspiel(self, pyspiel, rows, cols):
         game = make_game(f"breakthrough(rows={rows},cols={cols})")
         reference = pyspiel.load_game(f"breakthrough(rows={rows},columns={cols})")
         generator = np.random.default_rng(5)
-        for _ in range(30):
+        for _ in range(15):
             state, expected = game.new_state(), reference.new_initial_state()
             while not expected.is_terminal():
                 assert state.to_play == expected.current_player()
@@ -157,6 +215,15 @@ class TestBreakthrough:
     def test_pawns_do_not_take_straight_on(self):
         game = make_game("breakthrough(rows=4,cols=2)")
         assert {game.action_name(a) for a in game.legal(game.new_state())} == {"a2b3", "b2a3"}
+
+    def test_steps_are_read_in_large_and_small_letters(self):
+        game = make_game("breakthrough")
+        assert game.parse_action("A2B3") == game.parse_action("a2b3")
+
+    def test_two_winners_cannot_be_set_up(self):
+        game = make_game("breakthrough(rows=4,cols=2)")
+        with pytest.raises(ValueError, match="both players have won"):
+            set_up(game, [list(row) for row in ("x.", "..", "..", ".o")], 0)
 
     def test_taking_the_last_pawn_wins(self):
         game = make_game("breakthrough(rows=4,cols=2)")

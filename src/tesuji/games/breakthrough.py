@@ -116,6 +116,10 @@ class Breakthrough(Game):
         letters = [chr(ord("a") + column) for column in (col, to_col)]
         return f"{letters[0]}{row + 1}{letters[1]}{to_row + 1}"
 
+    def parse_action(self, text: str) -> int:
+        """The step of that name, in small letters or large ones."""
+        return super().parse_action(text.lower())
+
     def view(self, state: Any) -> Grid:
         """The board from the top row down; a move is a step from cell to cell."""
         cells = [

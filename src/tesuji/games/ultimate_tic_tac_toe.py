@@ -69,6 +69,8 @@ class UltimateTicTacToe(Game):
             self.win(state, mover)
         elif state.closed == FULL:
             self.draw(state)
+        if state.is_over:
+            state.forced = ANYWHERE  # what nobody can use shall not tell positions apart
         self.end_turn(state)
 
     def has_line(self, marks: Any) -> bool:
@@ -99,8 +101,12 @@ class UltimateTicTacToe(Game):
         """Column letter and row number, a1 at the top left."""
         return f"{chr(ord('a') + action % 9)}{action // 9 + 1}"
 
+    def parse_action(self, text: str) -> int:
+        """The cell of that name, in small letters or large ones."""
+        return super().parse_action(text.lower())
+
     def view(self, state: Any) -> Grid:
-        """All 81 cells, empty ones " " where the next move must not go; won boards are marked."""
+        """All 81 cells, empty ones " " beside a board that is forced; won boards are marked."""
         actions = np.arange(81).reshape(9, 9)
         owners = [[self._owner(state, int(action)) for action in row] for row in actions]
         marks = [(int(a) // 9, int(a) % 9) for a in range(81) if owners[a // 9][a % 9] >= 0]
@@ -119,14 +125,14 @@ class UltimateTicTacToe(Game):
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Marks anywhere; a board is forced where it alone has empty cells that are "."."""
-        playable = set()
+        dotted = set()
         for action in range(81):
             text = cells[action // 9][action % 9]
-            if text in PIECES:
+            if text in PIECES[:2]:
                 player = PIECES.index(text)
                 state.marks[player, self.board_of(action)] |= 1 << self.cell_of(action)
             elif text == ".":
-                playable.add(self.board_of(action))
+                dotted.add(self.board_of(action))
         for board in range(9):
             winners = [p for p in range(2) if self.has_line(state.marks[p, board])]
             if len(winners) == 2:
@@ -135,8 +141,8 @@ class UltimateTicTacToe(Game):
                 state.won[player] |= 1 << board
             if winners or state.marks[0, board] | state.marks[1, board] == FULL:
                 state.closed |= 1 << board
-        playable -= {board for board in range(9) if state.closed >> board & 1}
-        state.forced = playable.pop() if len(playable) == 1 else ANYWHERE
+        is_forced = len(dotted) == 1 and not state.closed >> min(dotted) & 1
+        state.forced = min(dotted) if is_forced else ANYWHERE
         ended = [player for player in range(2) if self.has_line(state.won[player])]
         if len(ended) == 2:
             raise ValueError("both players have three boards in a row")
@@ -144,6 +150,8 @@ class UltimateTicTacToe(Game):
             self.win(state, ended[0])
         elif state.closed == FULL:
             self.draw(state)
+        if state.is_over:
+            state.forced = ANYWHERE
 
     def text(self, state: Any) -> str:
         """The boards, apart from each other, and where the next move must go."""
@@ -153,6 +161,7 @@ class UltimateTicTacToe(Game):
                 lines.append("------+-------+------")
             lines.append(" | ".join(" ".join(cells[at : at + 3]) for at in (0, 3, 6)))
         place = "anywhere" if state.forced == ANYWHERE else f"on board {state.forced + 1}"
+        going = "" if state.is_over else f"; next move {place}"
         won = ["".join(str(b + 1) for b in range(9) if state.won[p] >> b & 1) for p in range(2)]
-        lines.append(f"boards x {won[0] or '-'}, o {won[1] or '-'}; next move {place}")
+        lines.append(f"boards x {won[0] or '-'}, o {won[1] or '-'}{going}")
         return "\n".join(lines)

@@ -10,7 +10,7 @@ value. Captures, and that a point may be forbidden to the opponent, are left out
 import functools
 import hashlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,7 @@ class ThreatsEvaluator:
     """
 
     def __init__(self, game: Game, weights: Weights = WEIGHTS) -> None:  # noqa: D107
-        if not isinstance(game, Gomoku):
+        if not has_threats(game):
             raise ValueError(
                 f"threats are seen in gomoku only, not in {game.name}; "
                 "choose another agent, as uct:1000"
@@ -131,6 +131,11 @@ class ThreatsEvaluator:
         position = np.ascontiguousarray(planes, np.float32), is_exact, game.is_renju
         judge_positions(_tag(), self._lines, self.weights, sight, *position, logits, values)
         return logits, values
+
+
+def has_threats(game: Game) -> TypeGuard[Gomoku]:
+    """Whether threats can be seen in the game."""
+    return isinstance(game, Gomoku)
 
 
 def make_config(simulations: int) -> SearchConfig:

@@ -9,6 +9,7 @@ import numpy as np
 from tesuji.arena.agents import evaluate_states
 from tesuji.games.contract import Game
 from tesuji.opponents.alpha_beta import AlphaBeta
+from tesuji.opponents.gomoku_threats import ThreatsEvaluator, make_config
 from tesuji.opponents.perfect import compile_solver, has_perfect
 from tesuji.opponents.protocol import Stopped
 from tesuji.search.api import Searcher
@@ -141,6 +142,8 @@ class Players:
         if player.evaluator != "network":
             if player.run is not None:
                 raise ValueError(f"a run is given, but the evaluator is {player.evaluator}")
+            if player.evaluator == "threats":
+                return ThreatsEvaluator(game), make_config(1), None
             return player.evaluator, SearchConfig(), None
         if player.run is None:
             raise ValueError("the evaluator is a network, but no run is given")

@@ -10,6 +10,7 @@ from tesuji.games.contract import CHANCE, PIECES, Game, Grid, IllegalMove, has_c
 from tesuji.games.grid import Shape
 from tesuji.games.replaying import move_name
 from tesuji.games.setting_up import can_set_up, cell_texts, set_up
+from tesuji.opponents.gomoku_threats import has_threats
 from tesuji.opponents.perfect import has_perfect
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.messages import games as messages
@@ -83,6 +84,7 @@ class Positions:
             legal=legal_moves(game, state),
             has_chance=has_chance(game),
             has_perfect=has_perfect(game),
+            has_threats=has_threats(game),
             can_set_up=can_set_up(game),
         )
 

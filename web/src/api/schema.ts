@@ -1010,7 +1010,7 @@ export interface components {
              * @default rollout
              * @enum {string}
              */
-            evaluator?: "rollout" | "uniform" | "network";
+            evaluator?: "rollout" | "uniform" | "threats" | "network";
             /**
              * Run
              * @default null
@@ -1286,6 +1286,8 @@ export interface components {
             has_chance: boolean;
             /** Has Perfect */
             has_perfect: boolean;
+            /** Has Threats */
+            has_threats: boolean;
             /** Can Set Up */
             can_set_up: boolean;
         };

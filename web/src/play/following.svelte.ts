@@ -52,7 +52,7 @@ export function keepThinking(
     if (!view || !offer.about) return;
     const runs = runsOf(view.game, offer.runs);
     const { engine } = analyst;
-    const isThere = kindsFor(runs, view.has_perfect, view.num_players).includes(engine.kind);
+    const isThere = kindsFor(runs, view).includes(engine.kind);
     const hasRun = !usesRun(engine.kind) || runs.some((run) => run.run === engine.run);
     if (isThere && hasRun) return;
     untrack(() => (analyst.engine = { ...DEFAULT_CHOICE, simulations: ENGINE_SIMULATIONS }));

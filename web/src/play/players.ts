@@ -1,10 +1,10 @@
 /** Who can play or analyse, as the page lets people choose; and what the server is asked for. */
 
-import type { Limits, Player, RunInfo } from "../api/schema";
+import type { Limits, Player, RunInfo, View } from "../api/schema";
 import type { QueryValue } from "../addresses";
 import { short } from "../numbers";
 
-export const KINDS = ["uct", "puct", "guided", "network", "alphabeta", "perfect", "random"] as const;
+export const KINDS = ["uct", "puct", "threats", "guided", "network", "alphabeta", "perfect", "random"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface PlayerChoice {
@@ -21,6 +21,7 @@ export interface PlayerChoice {
 export const titles: Record<Kind, string> = {
   uct: "UCT: random playouts",
   puct: "PUCT: equal priors",
+  threats: "Threes and fours, and search",
   guided: "Network and search",
   network: "Network without search",
   alphabeta: "Alpha-beta",
@@ -31,6 +32,7 @@ export const titles: Record<Kind, string> = {
 export const explanations: Record<Kind, string> = {
   uct: "Plays random games to the end from each position it tries. Needs no training.",
   puct: "Prefers no move beforehand and sees only how games end: the bare search.",
+  threats: "Knows the shapes that win; the search looks ahead. Needs no training, and is strong.",
   guided: "A trained network proposes moves and judges positions; the search looks ahead.",
   network: "Plays the move that the network likes best at first sight.",
   alphabeta: "Looks a fixed number of moves ahead, as classic chess programs do.",
@@ -49,8 +51,10 @@ export const DEFAULT_CHOICE: PlayerChoice = {
   proves: true,
 };
 
+const EVALUATORS = { uct: "rollout", puct: "uniform", threats: "threats", guided: "network" } as const;
+
 export function isSearch(kind: Kind): boolean {
-  return kind === "uct" || kind === "puct" || kind === "guided";
+  return kind === "uct" || kind === "puct" || kind === "threats" || kind === "guided";
 }
 
 export function usesRun(kind: Kind): boolean {
@@ -70,7 +74,7 @@ export function toPlayer(choice: PlayerChoice, limits: Limits, canProve: boolean
     default:
       return {
         kind: "search",
-        evaluator: choice.kind === "uct" ? "rollout" : choice.kind === "puct" ? "uniform" : "network",
+        evaluator: EVALUATORS[choice.kind],
         ...(choice.kind === "guided" ? { run: choice.run, step: choice.step } : {}),
         simulations:
           choice.budget === "simulations" ? Math.min(choice.simulations, limits.simulations) : 0,
@@ -80,12 +84,18 @@ export function toPlayer(choice: PlayerChoice, limits: Limits, canProve: boolean
   }
 }
 
+/** What of a game says who can play it. */
+export type Known = Pick<View, "has_perfect" | "has_threats" | "num_players">;
+
+export const NOTHING_KNOWN: Known = { has_perfect: false, has_threats: false, num_players: 2 };
+
 /** What can be chosen for a game: runs must be of it and have weights, perfect play be known. */
-export function kindsFor(runs: readonly RunInfo[], hasPerfect: boolean, numPlayers: number): Kind[] {
+export function kindsFor(runs: readonly RunInfo[], known: Known): Kind[] {
   return KINDS.filter((kind) => {
     if (usesRun(kind)) return runs.length > 0;
-    if (kind === "perfect") return hasPerfect;
-    if (kind === "alphabeta") return numPlayers === 2;
+    if (kind === "perfect") return known.has_perfect;
+    if (kind === "threats") return known.has_threats;
+    if (kind === "alphabeta") return known.num_players === 2;
     return true;
   });
 }
@@ -105,6 +115,8 @@ export function nameOf(choice: PlayerChoice): string {
       return `UCT, ${budget}`;
     case "puct":
       return `PUCT, ${budget}`;
+    case "threats":
+      return `Threes and fours, ${budget}`;
     case "guided":
       return `${weights}, ${budget}`;
     case "network":

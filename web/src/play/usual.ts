@@ -1,6 +1,6 @@
 /** The opponent that a game begins with. */
 
-import { kindsFor, runsOf, usesRun, type PlayerChoice } from "./players";
+import { NOTHING_KNOWN, kindsFor, runsOf, usesRun, type PlayerChoice } from "./players";
 import { offer } from "./server.svelte";
 
 const NETWORK_SIMULATIONS = 200; // answers within a second or so on a laptop
@@ -14,6 +14,6 @@ export function usualOpponent(game: string, chosen: PlayerChoice): PlayerChoice 
     const simulations = NETWORK_SIMULATIONS;
     return { ...chosen, kind: "guided", run: preferred.run, step: null, budget: "simulations", simulations };
   }
-  const isThere = !usesRun(chosen.kind) && kindsFor([], false, 2).includes(chosen.kind);
+  const isThere = !usesRun(chosen.kind) && kindsFor([], NOTHING_KNOWN).includes(chosen.kind);
   return isThere ? chosen : { ...chosen, kind: "uct", budget: "simulations", simulations: UCT_SIMULATIONS };
 }

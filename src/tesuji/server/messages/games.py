@@ -167,6 +167,7 @@ class View(Message):
     legal: list[Move]
     has_chance: bool  # whether dice, cards or the like ever move
     has_perfect: bool
+    has_threats: bool  # whether a player knows the shapes of this game
     can_set_up: bool
 
 

@@ -13,6 +13,7 @@ from tesuji.arena.agents import parse_agent
 from tesuji.arena.engines import save_transcripts
 from tesuji.arena.match import MatchPlan, play_match
 from tesuji.arena.openings import Opening
+from tesuji.arena.saved_matches import read_match_games
 from tesuji.arena.saving import save_games
 from tesuji.opponents.gtp_engine import make_gtp_player
 from tesuji.opponents.protocol import GaveUp, PlayedGame
@@ -95,6 +96,19 @@ def test_several_games_of_one_process_are_kept_apart():
     assert [name_of(action) for action in decisions] == ["b1", "a1", "a1"]
 
 
+def test_a_match_is_stopped_between_the_games_of_a_round(tmp_path):
+    engine, log = fake("writes down", tmp_path / "log"), tmp_path / "log"
+
+    def is_enough():
+        return log.read_text().count("genmove") == 3
+
+    agents = (engine, parse_agent("random", GAME))
+    result = play_match(GAME, agents, MatchPlan(20), is_enough=is_enough)
+    engine.close()
+    assert result.was_interrupted and not result.records
+    assert log.read_text().count("genmove") == 3
+
+
 def test_names_of_moves_may_be_shouted():
     engine = fake("shouts")
     assert name_of(engine.choose_following([played("a1")], 0)[0]) == "b1"
@@ -153,6 +167,9 @@ def test_resigning_loses_and_is_no_fault(tmp_path):
     assert resigned and result.faults == ([], [])
     assert all(record.score == 0.0 and not record.fault for record in resigned)
     assert save_transcripts([result]) is None
+    save_games([result], tmp_path / "games.jsonl")
+    read = list(read_match_games((tmp_path / "games.jsonl").read_text()))
+    assert [game.resigned for game in read] == [record.loser for record in result.records]
 
 
 def test_an_engine_that_is_slow_but_in_time_is_no_fault():

@@ -7,6 +7,7 @@ one player both play it from the same opening with the same luck, and the better
 """
 
 import collections
+import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from tesuji.arena.elo import EloEstimate, estimate_elo
 from tesuji.arena.openings import Opening, draw_openings
 from tesuji.arena.tables import FIRST, SECOND, GameRecord, Table, compare
 from tesuji.games.contract import Game
-from tesuji.opponents.protocol import Opponent, choose_moves
+from tesuji.opponents.protocol import Opponent, Stop, Stopped, check_stop, choose_moves
 
 MatchProgress = Callable[[int, int], None]
 """Called with the moves' worth of games done and those to do, both in games."""
@@ -142,7 +143,7 @@ def play_match(
     agents: tuple[Opponent, Opponent],
     plan: MatchPlan,
     progress: MatchProgress | None = None,
-    is_enough: Callable[[], bool] | None = None,
+    is_enough: Stop | None = None,
 ) -> MatchResult:
     """Plays the agents against each other.
 
@@ -151,7 +152,8 @@ def play_match(
         agents: the two; the result is told from the first one's point of view.
         plan: how many games, from what.
         progress: called after every round of moves.
-        is_enough: asked between moves; where it says so, the openings finished by then count.
+        is_enough: asked between moves, in any thread; where it says so, the openings finished by
+            then count.
     """
     seats = seatings(game.num_players)
     tables = [
@@ -159,12 +161,11 @@ def play_match(
         for number, opening in enumerate(plan.choose_openings(game))
         for seating in seats
     ]
-    stop = is_enough or (lambda: False)
-    for step in _play_all(agents, tables, child_seed(plan.seed, 2)):
-        if progress is not None:
-            progress(step, len(tables))
-        if stop():
-            break
+    with contextlib.suppress(Stopped):
+        for step in _play_all(agents, tables, child_seed(plan.seed, 2), is_enough):
+            if progress is not None:
+                progress(step, len(tables))
+            check_stop(is_enough)
     rounds = [tables[first : first + len(seats)] for first in range(0, len(tables), len(seats))]
     finished = [r for r in rounds if all(table.is_over for table in r)]
     return MatchResult(
@@ -184,7 +185,7 @@ def seatings(num_players: int) -> list[tuple[int, ...]]:
 
 
 def _play_all(
-    agents: tuple[Opponent, Opponent], tables: Sequence[Table], seed: int
+    agents: tuple[Opponent, Opponent], tables: Sequence[Table], seed: int, stop: Stop | None
 ) -> Iterator[int]:
     """Plays all games to their end, some hundred side by side; yields how many are finished."""
     waiting, step = list(enumerate(tables))[::-1], 0
@@ -196,7 +197,7 @@ def _play_all(
             mine = [(number, table) for number, table in live if table.to_choose == which]
             if mine:
                 games = [table.played(number) for number, table in mine]
-                decisions = choose_moves(agents[which], games, child_seed(seed, step))
+                decisions = choose_moves(agents[which], games, child_seed(seed, step), stop)
                 for (_, table), decision in zip(mine, decisions, strict=True):
                     table.take(decision)
                 step += 1

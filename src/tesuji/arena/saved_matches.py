@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from tesuji.games.saved_games import SavedGame
 
@@ -18,6 +19,15 @@ def read_match_games(text: str) -> Iterator[SavedGame]:
         try:
             row = json.loads(line)
             actions = [int(action) for action in row["actions"]]
-            yield SavedGame(str(row["game"]), None, 0, actions, list(map(str, row["seats"])), None)
+            seats = [str(name) for name in row["seats"]]
+            yield SavedGame(str(row["game"]), None, 0, actions, seats, _who_resigned(row))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"line {number} is no game of a match") from error
+
+
+def _who_resigned(row: dict[str, Any]) -> int | None:
+    """The player who did; None also for one that lost by a fault, and in files without endings."""
+    if row.get("ending") != "resigned":
+        return None
+    returns = [float(value) for value in row["returns"]]
+    return returns.index(min(returns))

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from tesuji import settings
 from tesuji.opponents.engine_process import EngineFailed
-from tesuji.opponents.protocol import Decision, GaveUp, PlayedGame
+from tesuji.opponents.protocol import Decision, GaveUp, PlayedGame, Stop, check_stop
 
 _MOST_SECONDS = 60.0  # for a move, where nothing was said about it
 
@@ -91,8 +91,14 @@ class EnginePlayer:
             f"{self.name} must follow a game from its first move; it plays in match, rate and play"
         )
 
-    def choose_following(self, games: Sequence[PlayedGame], seed: int) -> list[Decision]:
-        """The program's move in each game; the seed means nothing to a program."""
+    def choose_following(
+        self, games: Sequence[PlayedGame], seed: int, stop: Stop | None = None
+    ) -> list[Decision]:
+        """The program's move in each game; the seed means nothing to a program.
+
+        Raises:
+            Stopped: when `stop` says so; no process is asked about a game after that.
+        """
         by_place: dict[int, list[int]] = {}
         for index, played in enumerate(games):
             by_place.setdefault(played.number % self._processes, []).append(index)
@@ -100,6 +106,7 @@ class EnginePlayer:
 
         def ask(place: int) -> None:
             for index in by_place[place]:
+                check_stop(stop)
                 decisions[index] = self._ask(place, games[index])
 
         with ThreadPoolExecutor(len(by_place) or 1) as executor:

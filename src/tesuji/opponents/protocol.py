@@ -54,15 +54,27 @@ class Follower(Protocol):
 
     name: str
 
-    def choose_following(self, games: Sequence[PlayedGame], seed: int) -> list[Decision]:
-        """One legal action for each game, or the end of it."""
+    def choose_following(
+        self, games: Sequence[PlayedGame], seed: int, stop: Stop | None = None
+    ) -> list[Decision]:
+        """One legal action for each game, or the end of it.
+
+        Raises:
+            Stopped: when `stop` says so, which is asked between games, in any thread.
+        """
         ...
 
 
-def choose_moves(player: Opponent, games: Sequence[PlayedGame], seed: int) -> list[Decision]:
-    """What the player does in each game, whether it follows games or looks at positions alone."""
+def choose_moves(
+    player: Opponent, games: Sequence[PlayedGame], seed: int, stop: Stop | None = None
+) -> list[Decision]:
+    """What the player does in each game, whether it follows games or looks at positions alone.
+
+    Raises:
+        Stopped: when `stop` says so; only players that follow games ask it.
+    """
     if isinstance(player, Follower):
-        return player.choose_following(games, seed)
+        return player.choose_following(games, seed, stop)
     return [*player.choose([game.state for game in games], seed)]
 
 

@@ -105,6 +105,17 @@ def test_alpha_beta_sees_a_win_in_one(client):
         assert answer["name"] == "c1"
 
 
+def test_threats_are_answered_in_gomoku_and_refused_elsewhere(client):
+    player = {"kind": "search", "evaluator": "threats", "simulations": 20}
+    moves = [7, 11, 8, 30, 9, 31, 10]  # four in a row, with one end open
+    position = {"game": "gomoku(size=6)", "moves": moves}
+    answer = client.post("/api/search", json={"position": position, "player": player})
+    assert answer.json()["action"] == 6
+    refused = client.post("/api/search", json={"position": GAME, "player": player})
+    assert refused.status_code == 422
+    assert "threats are seen in gomoku only" in refused.text
+
+
 def test_outcomes_are_those_of_perfect_play(client):
     position = {"game": "tic-tac-toe", "moves": [0, 4, 1]}
     answer = client.post("/api/outcomes", json={"position": position}).json()

@@ -1,6 +1,7 @@
 """`tesuji show`: saved games in the terminal."""
 
 import json
+import py_compile
 
 import pytest
 
@@ -67,6 +68,14 @@ def test_games_of_a_match_are_shown(tesuji, tmp_path):
     assert "random – random" in shown.out
 
 
+def test_a_file_of_other_programs_is_shown_by_the_game_that_is_named(tesuji, tmp_path):
+    path = tmp_path / "other.sgf"
+    path.write_bytes("(;GM[4]SZ[6]PB[Müller];B[cc])".encode("latin-1"))
+    assert "gomoku(size=6), Müller" in tesuji("show", str(path), "--move", "1").out
+    named = ("--game", "gomoku(size=6,rule=renju)")
+    assert "gomoku(size=6,rule=renju)" in tesuji("show", str(path), "--move", "1", *named).out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -89,3 +98,6 @@ def test_a_file_cannot_run_code_unless_it_is_named(tesuji, tmp_path):
     path.write_text(f"game: {name}\na1 b1\n")
     assert "if you trust that code, name it" in tesuji("show", str(path)).err
     assert "move 2 of 2" in tesuji("show", str(path), "--game", name).out
+    py_compile.compile(str(tmp_path / "own.py"), str(tmp_path / "own.pyc"))
+    path.write_text(f"game: {tmp_path / 'own.pyc'}:Own\na1 b1\n")
+    assert "if you trust that code, name it" in tesuji("show", str(path)).err

@@ -3,7 +3,7 @@
 import pytest
 
 from tesuji.games import make_game
-from tesuji.games.saved_games import SavedGame, read_saved, to_sgf
+from tesuji.games.saved_games import SavedGame, decode_saved, read_saved, to_sgf
 
 
 def written(name, moves, **changes):
@@ -51,6 +51,40 @@ def test_games_are_written_as_other_programs_do_and_read_again(name, moves, root
 )
 def test_files_of_other_programs_are_read_by_their_number(text, name, moves):
     assert read(text) == (name, moves)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(;GM[4]SZ[19]GN[a fine game];B[jj])", "gomoku-42"),
+        ("(;SZ[9];B[ee])", "gomoku-42"),
+        ("(;GM[4]GN[gomoku(rule=renju)];B[hh])", "gomoku(rule=renju)"),
+    ],
+)
+def test_a_name_that_is_given_counts_where_the_file_has_only_a_number_or_nothing(text, name):
+    assert read_saved(text, make_game, "gomoku-42").game == name
+
+
+@pytest.mark.parametrize(
+    ("charset", "encoding", "player"),
+    [
+        ("", "latin-1", "Müller"),
+        ("CA[ISO-8859-1]", "latin-1", "Müller"),
+        ("CA[Shift_JIS]", "shift_jis", "ソ十表"),  # bytes of these are a backslash in ASCII
+        ("CA[UTF-8]", "utf-8", "Müller"),
+        ("", "utf-8", "Müller"),
+        ("CA[no such set]", "latin-1", "Müller"),
+        ("CA[hex]", "latin-1", "Müller"),
+    ],
+)
+def test_names_are_read_in_the_character_set_of_the_file(charset, encoding, player):
+    content = f"(;GM[1]{charset}SZ[5]PB[{player}]PW[x]\r\n;B[cc])".encode(encoding)
+    assert read_saved(decode_saved(content), make_game).players == [player, "x"]
+
+
+def test_what_is_no_text_is_refused():
+    with pytest.raises(ValueError, match="no text in UTF-8"):
+        decode_saved(b"\xff\x00garbage")
 
 
 def test_stones_that_are_set_up_come_back_as_they_were():

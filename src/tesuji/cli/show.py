@@ -20,7 +20,7 @@ def show(
         str | None,
         typer.Option(
             metavar="GAME",
-            help="What is played, where the file does not say it; also for a game of your own.",
+            help="What is played, where the file does not name it; also for a game of your own.",
         ),
     ] = None,
     number: Annotated[
@@ -62,17 +62,21 @@ def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]"
     """The game that was asked for, and the rules it was played by."""
     from tesuji import make_game
     from tesuji.arena.saved_matches import read_match_games
-    from tesuji.games.saved_games import read_all_saved
+    from tesuji.games.registry import is_open_spiel
+    from tesuji.games.saved_games import decode_saved, read_all_saved
 
     def make_known(title: str) -> "Game":
-        if ".py:" in title and title != name:
+        if ":" in title and not is_open_spiel(title) and title != name:
             raise BadInput(
                 f"{file} is a game of {title}, a file with code of its own; if you trust that "
                 f'code, name it: --game "{title}"'
             )
         return make_game(title)
 
-    text = _read(file)
+    try:
+        text = decode_saved(file.read_bytes())
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
     if file.suffix == ".jsonl":
         games = read_match_games(text)
     else:
@@ -82,15 +86,6 @@ def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]"
         if count == number:
             return make_known(saved.game), saved
     raise BadInput(f"{file} holds {count} games, so there is no game {number}")
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text("utf-8")
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{file} is no text in UTF-8") from error
 
 
 def _save(game: "Game", saved: "SavedGame", file: Path) -> None:

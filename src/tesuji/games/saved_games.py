@@ -6,13 +6,36 @@ name stands for is decided by the caller, so that reading a file never runs code
 
 from collections.abc import Callable, Iterator
 
+from tesuji.games import sgf
 from tesuji.games.contract import Game
 from tesuji.games.json_games import read_json, to_json
 from tesuji.games.move_lists import read_moves, to_moves
 from tesuji.games.played_games import SavedGame
 from tesuji.games.sgf_games import read_sgf, to_sgf
 
-__all__ = ["SavedGame", "read_all_saved", "read_saved", "to_json", "to_moves", "to_sgf"]
+__all__ = [
+    "SavedGame",
+    "decode_saved",
+    "read_all_saved",
+    "read_saved",
+    "to_json",
+    "to_moves",
+    "to_sgf",
+]
+
+
+def decode_saved(content: bytes) -> str:
+    """The text of a file: UTF-8, and in SGF also what other programs write.
+
+    Raises:
+        ValueError: when it is no text.
+    """
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        if content.lstrip().startswith(b"("):
+            return sgf.decode(content)
+        raise ValueError("this is no saved game: it is no text in UTF-8") from error
 
 
 def read_saved(text: str, make_game: Callable[[str], Game], name: str | None = None) -> SavedGame:
@@ -23,7 +46,8 @@ def read_saved(text: str, make_game: Callable[[str], Game], name: str | None = N
         make_game: gives the game of a name, or raises a ValueError. The name comes from the file:
             pass no function that loads code for one, as `tesuji.make_game` does for
             `path/to/file.py:ClassName`.
-        name: of the game, for a list of moves that does not say it.
+        name: of the game, for a list of moves that does not say it, and for SGF whose `GN` is no
+            game's name; there it counts before the number in `GM`.
 
     Raises:
         ValueError: when it is no saved game or cannot have been played so, with a sentence.
@@ -39,6 +63,6 @@ def read_all_saved(
     if text.startswith("{"):
         yield read_json(text, make_game)
     elif text.startswith("("):
-        yield from read_sgf(text, make_game)
+        yield from read_sgf(text, make_game, name)
     else:
         yield read_moves(text, make_game, name)

@@ -12,12 +12,23 @@ _TOKEN = re.compile(
 _VALUES = re.compile(_VALUE, re.DOTALL)
 _ESCAPED = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
 _OTHER_SPACE = re.compile(r"[\t\n\v\f\r]")
+_CHARSET = re.compile(rb"CA\s*\[\s*([A-Za-z0-9_.:-]{1,40})\s*\]")
+_USUAL_CHARSET = "latin-1"  # where CA says none
 _EXCERPT = 30
 
 
 def escape(text: str) -> str:
     """The text as it stands between brackets, on one line."""
     return _OTHER_SPACE.sub(" ", text).replace("\\", "\\\\").replace("]", "\\]")
+
+
+def decode(content: bytes) -> str:
+    """The text of a file that is not in UTF-8: in the character set that CA names, else Latin-1."""
+    named = _CHARSET.search(content)
+    try:
+        return content.decode(named[1].decode() if named else _USUAL_CHARSET, errors="replace")
+    except (LookupError, ValueError):  # there is none of that name, or it is none of text
+        return content.decode(_USUAL_CHARSET)
 
 
 def main_lines(text: str) -> list[list[Node]]:

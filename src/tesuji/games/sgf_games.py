@@ -66,19 +66,26 @@ def to_sgf(game: Game, saved: SavedGame) -> str:
     return "\n".join([f"(;{properties}", *lines]) + ")\n"
 
 
-def read_sgf(text: str, make_game: Callable[[str], Game]) -> Iterator[SavedGame]:
+def read_sgf(
+    text: str, make_game: Callable[[str], Game], name: str | None = None
+) -> Iterator[SavedGame]:
     """The games of the file one after the other, each without its variations.
+
+    Args:
+        text: what the file holds.
+        make_game: gives the game of a name, or raises a ValueError.
+        name: of the game, where GN says none; it counts before GM.
 
     Raises:
         ValueError: when one cannot be read, or cannot have been played so.
     """
     for nodes in main_lines(text):
-        yield _read_game(nodes, make_game)
+        yield _read_game(nodes, make_game, name)
 
 
-def _read_game(nodes: list[Node], make_game: Callable[[str], Game]) -> SavedGame:
+def _read_game(nodes: list[Node], make_game: Callable[[str], Game], name: str | None) -> SavedGame:
     root = nodes[0]
-    name, game = _find_game(root, make_game)
+    name, game = _find_game(root, make_game, name)
     _check_fits(game)
     setup, first = _read_position(game, nodes)
     replay = Replay(game, *setup)
@@ -104,11 +111,13 @@ def _check_fits(game: Game) -> None:
         )
 
 
-def _find_game(root: Node, make_game: Callable[[str], Game]) -> tuple[str, Game]:
-    """The game that GN names, or the one of the number GM; in other programs' files GN is a title.
+def _find_game(root: Node, make_game: Callable[[str], Game], name: str | None) -> tuple[str, Game]:
+    """The game that GN names, else the one of that name, else the one of the number GM.
+
+    In other programs' files GN is a title.
 
     Raises:
-        ValueError: when neither says which game it is.
+        ValueError: when none says which game it is.
     """
     number = root.get("GM", [""])[0].strip()
     title = TITLES.get(int(number)) if number.isdecimal() and len(number) < 4 else None
@@ -116,8 +125,10 @@ def _find_game(root: Node, make_game: Callable[[str], Game]) -> tuple[str, Game]
         try:
             return root["GN"][0], make_game(root["GN"][0])
         except ValueError:
-            if title is None:
+            if title is None and name is None:
                 raise
+    if name is not None:
+        return name, make_game(name)
     require(
         title is not None,
         "its first node must name the game, as in GN[connect-four], or have the number of Go, "

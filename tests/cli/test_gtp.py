@@ -179,6 +179,9 @@ def test_handicap_stones_stand_on_the_stars_and_white_moves():
     assert talk("fixed_handicap 8", game=game)[0].split()[1:] == [
         *("C3", "G7", "C7", "G3", "C5", "G5", "E3", "E7")
     ]
+    assert talk("place_free_handicap 3", game=game) == ["= C3 G7 C7"]
+    assert len(talk("place_free_handicap 20", game=game)[0].split()) == 1 + 9
+    assert talk("place_free_handicap 2", game="hex") == ["? invalid number of stones"]
     assert talk("fixed_handicap 4", game="go(size=19)") == ["= D4 Q16 D16 Q4"]
     session = GtpSession(make_game(game), "random")
     converse(session, "set_free_handicap A1 B1 C1")
@@ -292,7 +295,7 @@ def test_an_analysis_goes_on_until_the_next_line():
 
     def come_in():
         yield next(lines)
-        may_go_on.wait(60)
+        may_go_on.wait(600)
         yield next(lines)
 
     def write(text):
@@ -301,6 +304,7 @@ def test_an_analysis_goes_on_until_the_next_line():
             may_go_on.set()
 
     session = GtpSession(make_game("tic-tac-toe"), "uct:100")
+    session.make_ready()  # compiling takes its time, and no line says so
     GtpServer(session, LineReader(come_in()), write).serve()
     assert written[0] == "=\n" and written[-2:] == ["\n", "=3 Tesuji\n\n"]
     infos = [part for part in written if part.startswith("info")]

@@ -16,13 +16,19 @@ def star_points(game: Game, count: int) -> list[str]:
     Raises:
         GtpError: when the board has no place for so many.
     """
-    size = getattr(game, "size", 0)
-    has_middle = size % 2 == 1 and size > _SMALLEST
-    most = 9 if has_middle else 4
-    if not hasattr(game, "komi") or size < _SMALLEST or not 2 <= count <= most:
+    if not 2 <= count <= most_stars(game):
         raise GtpError("invalid number of stones")
+    size: int = getattr(game, "size", 0)
     edge = 3 if size >= _LARGE else 2
     lines = (edge, size // 2, size - 1 - edge)
     even = count - count % 2 if count > 4 else count
     places = [*_CORNERS[:even], *_SIDES[: max(0, even - 4)], *_CENTRE[: count - even]]
     return [game.action_name(lines[row] * size + lines[column]) for column, row in places]
+
+
+def most_stars(game: Game) -> int:
+    """How many such points the board has; 0 in games other than Go, and where it is too small."""
+    size = getattr(game, "size", 0)
+    if not hasattr(game, "komi") or size < _SMALLEST:
+        return 0
+    return 9 if size % 2 == 1 and size > _SMALLEST else 4

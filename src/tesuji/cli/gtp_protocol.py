@@ -13,9 +13,10 @@ from pathlib import Path
 from tesuji import __version__
 from tesuji.cli.gtp_analysis import Analysis, parse_wishes
 from tesuji.cli.gtp_clock import TimeSettings
-from tesuji.cli.gtp_handicap import star_points
+from tesuji.cli.gtp_handicap import most_stars, star_points
 from tesuji.cli.gtp_session import GtpError, GtpSession
 from tesuji.cli.line_reading import LineReader
+from tesuji.games.saved_games import decode_saved
 
 Write = Callable[[str], None]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
@@ -47,6 +48,7 @@ class GtpServer:
             "clear_board": self._clear_board,
             "komi": self._komi,
             "fixed_handicap": self._fixed_handicap,
+            "place_free_handicap": self._place_free_handicap,
             "set_free_handicap": self._set_free_handicap,
             "play": self._play,
             "genmove": self._genmove,
@@ -154,6 +156,11 @@ class GtpServer:
         names = star_points(self.session.game, _whole(words, 0))
         return self._place(names)
 
+    def _place_free_handicap(self, words: list[str]) -> str:
+        """As many stones as are asked for, or as there are stars: it may be fewer."""
+        game = self.session.game
+        return self._place(star_points(game, min(_whole(words, 0), most_stars(game))))
+
     def _set_free_handicap(self, words: list[str]) -> str:
         if len(words) < 2 or len(set(words)) < len(words):
             raise GtpError("bad vertex list")
@@ -170,12 +177,11 @@ class GtpServer:
         return " ".join(self.session.name_move(action) for action in actions)
 
     def _loadsgf(self, words: list[str]) -> str:
-        path = Path(_word(words, 0))
         try:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            content = Path(_word(words, 0)).read_bytes()
         except OSError as error:
             raise GtpError(f"cannot load file: {error.strerror}") from error
-        self.session.load(text, _whole(words, 1) if len(words) > 1 else None)
+        self.session.load(decode_saved(content), _whole(words, 1) if len(words) > 1 else None)
         return ""
 
     # ---- what is to be seen ---------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Our games and agents in OpenSpiel and PettingZoo, by those projects' own tests."""
 
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -117,6 +118,18 @@ def test_an_agent_of_ours_plays_any_game_of_openspiels_through_the_adapter():
     game = pyspiel.load_game("pig(winscore=15)")
     bots = [open_spiel_bot("random", "open_spiel:pig(winscore=15)", seed) for seed in (1, 2)]
     assert sorted(pyspiel.evaluate_bots(game.new_initial_state(), bots, 3)) == [-1.0, 1.0]
+
+
+def test_a_program_of_others_plays_in_openspiel():
+    program = Path(__file__).parents[1] / "opponents" / "fake_engine.py"
+    command = shlex.join([sys.executable, "-S", "-E", str(program), "resigns"])
+    bot = open_spiel_bot(f"gtp[engines=1]:{command}", "tic-tac-toe")
+    state = pyspiel.load_game("tic_tac_toe").new_initial_state()
+    state.apply_action(0)
+    assert bot.step(state) == 1
+    with pytest.raises(ValueError, match="gives up, and a bot must move: it resigned"):
+        bot.step(state)
+    bot.opponent.close()
 
 
 def test_a_bot_with_other_rules_says_where_they_part():

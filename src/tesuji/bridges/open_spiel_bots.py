@@ -5,8 +5,8 @@ from typing import Any
 import pyspiel
 
 from tesuji.arena.agents import child_seed, parse_agent
-from tesuji.games.contract import Game, State
-from tesuji.opponents.protocol import Opponent
+from tesuji.games.contract import Game
+from tesuji.opponents.protocol import GaveUp, Opponent, PlayedGame, choose_moves
 
 
 class TesujiBot(pyspiel.Bot):
@@ -28,9 +28,15 @@ class TesujiBot(pyspiel.Bot):
 
     def step(self, state: Any) -> int:
         """The agent's move."""
-        ours = replay(self.game, state)
-        seed = child_seed(self.seed, int(ours.turn))
-        return int(self.opponent.choose([ours], seed)[0])
+        played = replay(self.game, state)
+        seed = child_seed(self.seed, len(played.moves))
+        decision = choose_moves(self.opponent, [played], seed)[0]
+        if isinstance(decision, GaveUp):
+            raise ValueError(
+                f"{self.opponent.name} gives up, and a bot must move: "
+                f"{decision.fault or 'it resigned'}"
+            )
+        return int(decision)
 
 
 def make_bot(agent: str | Opponent, game: Game, seed: int) -> Any:
@@ -39,16 +45,18 @@ def make_bot(agent: str | Opponent, game: Game, seed: int) -> Any:
     return TesujiBot(opponent, game, seed)
 
 
-def replay(game: Game, state: Any) -> State:
-    """Our position after the moves of a state of OpenSpiel's.
+def replay(game: Game, state: Any) -> PlayedGame:
+    """The game that led to a state of OpenSpiel's, on our board.
 
     Raises:
         ValueError: when the rules differ: a move is not legal, or another player is to move.
     """
-    ours = game.new_state()
+    ours, movers = game.new_state(), []
+    moves = [int(action) for action in state.history()]
     try:
-        for action in state.history():
-            game.apply(ours, int(action))
+        for action in moves:
+            movers.append(int(ours.to_play))
+            game.apply(ours, action)
     except ValueError as error:
         raise _difference(game, state, str(error)) from error
     if ours.is_over or ours.to_play != state.current_player():
@@ -56,7 +64,7 @@ def replay(game: Game, state: Any) -> State:
         raise _difference(game, state, f"{mover} is to move, not player {state.current_player()}")
     if sorted(game.legal(ours)) != sorted(state.legal_actions()):
         raise _difference(game, state, "other actions are legal")
-    return ours
+    return PlayedGame(0, moves, movers, ours)
 
 
 def _difference(game: Game, state: Any, what: str) -> ValueError:

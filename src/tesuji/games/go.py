@@ -12,19 +12,18 @@ from tesuji.games.go_stones import (
     CLOSED,
     COUNT,
     EMPTY,
-    LATELY,
     OFF_BOARD,
     STONE,
     WHITE,
-    GoStones,
 )
+from tesuji.games.go_superko import GoSuperko
 from tesuji.games.symmetries import grid_symmetries
 
 SUICIDE, ALIVE, SURROUNDED = 0, 1, 2  # what a stone would be; the last among the mover's own
 COLUMNS = "abcdefghjklmnopqrst"  # without i, which looks like j
 
 
-class Go(GoStones):
+class Go(GoSuperko):
     """Surround more of the board than the opponent."""
 
     size: int = 9
@@ -80,32 +79,32 @@ class Go(GoStones):
         return count
 
     def list_points(self, state: Any, actions: Any, keeps_eyes: Any) -> int:
-        """The legal points, the doubtful ones last; without the mover's eyes if `keeps_eyes`.
-
-        The first loop has no branch: it writes each point to both ends and moves on at one of them,
-        or at none. There is a place more than points, so what is written for nothing harms nothing.
-        """
-        mask = COUNT | BARRED
-        mask |= LATELY if self.newest_is_safe(state) else STONE << self.mover(state)
-        count, place = 0, self.num_points
-        for i in range(state.num_empty):
+        """Writes the legal points, returns how many; without the mover's eyes if `keeps_eyes`."""
+        has_barred = self.has_barred(state)
+        count = int(state.num_open)
+        for i in range(count):
+            actions[i] = state.empty[i]
+        if has_barred:
+            count = self.leave_out_barred(state, actions, count)
+        for i in range(state.num_open, state.num_empty):
             point = state.empty[i]
-            is_sure = int(state.notes[point] & mask < CLOSED)
-            actions[count] = point
-            actions[place] = point
-            count += is_sure
-            place -= 1 - is_sure
-        for i in range(place + 1, self.num_points + 1):
-            point = actions[i]
-            note = int(state.notes[point])
-            found = self.breath(state, point) if note & COUNT == CLOSED else ALIVE
+            found = self.breath(state, point)
             if keeps_eyes and found == SURROUNDED and self.has_corners(state, point):
                 found = SUICIDE
-            if note & mask > COUNT and self.is_barred(state, point):
+            if has_barred and self.is_barred(state, point):
                 found = SUICIDE
             actions[count] = point
             count += found != SUICIDE
         return count
+
+    def leave_out_barred(self, state: Any, points: Any, count: Any) -> int:
+        """Keeps those of the points that superko does not forbid, returns how many."""
+        kept = 0
+        for i in range(count):
+            point = points[i]
+            points[kept] = point
+            kept += not self.is_barred(state, point)
+        return kept
 
     def has_corners(self, state: Any, point: Any) -> bool:
         """Whether at most one corner of an eye is the other's; at the edge, whether none is."""
@@ -115,18 +114,6 @@ class Go(GoStones):
             lost += stone == 3 - self.mover(state)
             is_edge |= stone == OFF_BOARD
         return lost + is_edge < 2
-
-    def is_barred(self, state: Any, point: Any) -> bool:
-        """Whether a stone of the mover there would repeat an earlier position."""
-        taken_here = STONE << self.mover(state)
-        note = int(state.notes[point])
-        if note & (taken_here | BARRED) == 0:
-            return False
-        if note & BARRED != 0:
-            return True
-        if note & LATELY == 0 and self.will_stand(state, point, state.newest, state.newest_colour):
-            return False  # no position with both
-        return self.repeats(state, point)
 
     def play(self, state: Any, action: Any) -> None:
         """Puts down a stone, or passes; the second pass in a row ends the game."""
@@ -146,7 +133,7 @@ class Go(GoStones):
             if not stood_before:
                 self.set_newest(state, action, colour)
         state.last = action
-        if state.has_barred:
+        if state.is_barred_by_hand:
             self.unbar(state)
         if is_over:
             self.end_game(state)
@@ -154,7 +141,7 @@ class Go(GoStones):
 
     def unbar(self, state: Any) -> None:
         """Forgets what a position made by hand forbade its first mover."""
-        state.has_barred = False
+        state.is_barred_by_hand = False
         for point in range(self.num_points):
             state.notes[point] = int(state.notes[point]) & ~BARRED
 
@@ -270,7 +257,7 @@ class Go(GoStones):
         for point, text in enumerate(texts):
             if text == "#":
                 state.notes[point] |= BARRED
-                state.has_barred = True
+                state.is_barred_by_hand = True
             elif text in PIECES[:2] and state.liberties[state.group[point]] == 0:
                 raise ValueError(
                     f"the stone at {self.action_name(point)} has no liberty; each group needs an "

@@ -1,13 +1,11 @@
-"""Stones on a Go board: groups, what is taken, and whether a position has been there before.
+"""Stones on a Go board: groups, their liberties, what is taken.
 
 Stones of a group are a ring (`next`) and share a number (`group`), by which the group's
 pseudo-liberties are counted: one for each pair of a stone and an empty neighbour. So a group has no
 other liberty than a point just if it has as many as stones next to that point.
 
-No position is kept for superko. `log` tells what each play put down and took away, so earlier
-positions are reached by walking back, with the XOR of the keys of all stones that differ: 0 means
-the same position. The walk stops at the first stone that stands and was put where no stone of its
-colour had been before, which is nearly always at once.
+Empty points are kept in a list, those with an empty neighbour ("open") first: there a stone is
+never suicide, and nothing needs to be looked at.
 """
 
 import functools
@@ -39,7 +37,7 @@ class GoStones(Game):
 
     num_points = property(lambda self: self.size * self.size)
     num_actions = property(lambda self: self.num_points + 1)
-    max_turns = property(lambda self: 6 * self.num_points)
+    max_turns = property(lambda self: 8 * self.num_points + 60)
 
     @functools.cached_property
     def neighbours(self) -> NDArray[np.uint16]:
@@ -57,12 +55,6 @@ class GoStones(Game):
         turned = [np.roll(numbers, (-up, -right), (0, 1))[1:-1, 1:-1] for up, right in steps]
         return np.stack([plane.ravel() for plane in turned], axis=1)
 
-    @functools.cached_property
-    def keys(self) -> NDArray[np.uint64]:
-        """A random number for each stone, by colour (black first) and point."""
-        generator = np.random.default_rng(20)
-        return generator.integers(1, 2**64, (2, self.num_points), np.uint64)
-
     def fields(self) -> dict[str, Field]:
         """The board, one number for each point and for off the board; and what was played."""
         number = np.uint8 if self.num_points < 255 else np.uint16
@@ -70,20 +62,22 @@ class GoStones(Game):
         return {
             "stones": field(np.int8, self.num_points + 1),
             "notes": field(np.uint8, self.num_points + 1),
-            "group": field(number, self.num_points + 1),  # one of its points, off_board if empty
-            "next": field(number, self.num_points),  # stone of the group; of an empty point its
-            "empty": field(number, self.num_points),  # place in this list of them
+            "group": field(number, self.num_points + 1),  # one of its points; num_points if empty
+            "next": field(number, self.num_points),  # stone of the group; or its place in
+            "empty": field(number, self.num_points),  # this list of empty points, open ones first
+            "num_open": field(np.int16),
             "num_empty": field(np.int16),
             "liberties": field(np.int16, self.num_points + 1),  # by group, as each stone sees them
             "last": field(np.int16),  # action, -1 for none
-            # The last stone put where none of its colour was taken, and what was logged by then.
+            # For `go_superko.py`: the last stone put where none of its colour was taken, the length
+            # of the log by then, and all that happened: plays (points, more points where that
+            # colour had been taken, 3 * points for a pass), and after each the points it took. They
+            # are no more than were ever put down.
             "newest": field(np.int16),
             "newest_colour": field(np.int8),
             "newest_length": field(np.int16),
-            "has_barred": field(np.bool_),
+            "is_barred_by_hand": field(np.bool_),
             "log_length": field(np.int16),
-            # Plays put down (points, more points where that colour had stood before, 3 * points for
-            # a pass), and after each what it took: that is no more than was ever put down.
             "log": field(event, 2 * self.max_turns),
         }
 
@@ -93,7 +87,7 @@ class GoStones(Game):
         state.group[self.num_points] = self.num_points
         self.clear_off_board(state)
         state.last = -1
-        state.num_empty = self.num_points
+        state.num_open = state.num_empty = self.num_points
         for point in range(self.num_points):
             state.group[point] = self.num_points
             state.next[point] = state.empty[point] = point
@@ -107,10 +101,11 @@ class GoStones(Game):
 
     def put(self, state: Any, point: Any, colour: Any) -> None:
         """A stone stands there and belongs to its group; groups without liberties stay."""
+        if state.notes[point] & COUNT != CLOSED:
+            state.num_open -= 1
+            self.move_empty(state, point, state.num_open)
         state.num_empty -= 1
-        moved = state.empty[state.num_empty]
-        state.empty[state.next[point]] = moved
-        state.next[moved] = state.next[point]
+        self.move_empty(state, point, state.num_empty)
         state.stones[point] = colour
         state.notes[point] |= STONE
         state.group[point] = state.next[point] = point
@@ -119,11 +114,22 @@ class GoStones(Game):
             near = self.neighbours[point, i]
             state.notes[near] += 1
             state.liberties[state.group[near]] -= 1
+            if state.notes[near] & (COUNT | STONE) == CLOSED:
+                state.num_open -= 1
+                self.move_empty(state, near, state.num_open)
         self.clear_off_board(state)
         for i in range(4):
             near = self.neighbours[point, i]
             if state.stones[near] == colour and state.group[near] != state.group[point]:
                 self.join(state, point, near)
+
+    def move_empty(self, state: Any, point: Any, place: Any) -> None:
+        """Exchanges an empty point with another in the list of them."""
+        other = state.empty[place]
+        state.empty[state.next[point]] = other
+        state.next[other] = state.next[point]
+        state.empty[place] = point
+        state.next[point] = place
 
     def join(self, state: Any, one: Any, other: Any) -> None:
         """Makes the groups of two stones one; that with fewer liberties gets the other's number."""
@@ -148,18 +154,24 @@ class GoStones(Game):
             state.group[stone] = self.num_points
             state.notes[stone] = int(state.notes[stone]) & ~STONE | STONE << colour | LATELY
             self.write(state, stone)
-            for i in range(4):
-                near = self.neighbours[stone, i]
-                state.notes[near] -= 1
-                state.liberties[state.group[near]] += 1
             following = state.next[stone]
             state.empty[state.num_empty] = stone
             state.next[stone] = state.num_empty
             state.num_empty += 1
+            if state.notes[stone] & COUNT != CLOSED:
+                self.move_empty(state, stone, state.num_open)
+                state.num_open += 1
+            for i in range(4):
+                near = self.neighbours[stone, i]
+                state.notes[near] -= 1
+                state.liberties[state.group[near]] += 1
+                if state.notes[near] & (COUNT | STONE) == CLOSED - 1:
+                    self.move_empty(state, near, state.num_open)
+                    state.num_open += 1
+            self.clear_off_board(state)
             stone = following
             if stone == first:
-                break
-        self.clear_off_board(state)
+                return
 
     def clear_off_board(self, state: Any) -> None:
         """Forgets what was counted for no point and no group, which is faster than to ask first."""
@@ -179,73 +191,3 @@ class GoStones(Game):
         for i in range(4):
             touching += state.group[self.neighbours[point, i]] == group
         return touching != 0 and state.liberties[group] == touching
-
-    def set_newest(self, state: Any, point: Any, colour: Any) -> None:
-        """A stone came where none of its colour had been taken before; stones it took are told."""
-        for index in range(state.newest_length, state.log_length):
-            event = state.log[index]
-            if event < self.num_points:
-                state.notes[event] &= LATELY - 1
-        state.newest, state.newest_colour = point, colour
-        state.newest_length = state.log_length
-
-    def newest_is_safe(self, state: Any) -> bool:
-        """Whether the mover cannot take the newest stone; false also where that needs a look."""
-        if state.stones[state.newest] != state.newest_colour:
-            return False
-        if state.newest_colour == self.mover(state):
-            return True
-        liberties = state.liberties[state.group[state.newest]]
-        return bool(liberties > 4 or (liberties > 1 and state.next[state.newest] == state.newest))
-
-    def repeats(self, state: Any, point: Any) -> bool:
-        """Whether walking back through the log comes to the position after that stone."""
-        was_taken, surplus = False, 1  # of stones, before any are taken, over the earlier position
-        difference = np.uint64(0)
-        mover = 3 - self.mover(state)
-        index = int(state.log_length)
-        while index > 0:
-            index -= 1
-            event = int(state.log[index])
-            where = event % self.num_points
-            if event < self.num_points:
-                was_taken |= where == point
-                surplus -= 1
-                difference ^= self.keys[2 - mover, where]
-                continue
-            if event < 3 * self.num_points:
-                if event < 2 * self.num_points and self.will_stand(state, point, where, mover):
-                    return False  # and stood in no position before
-                surplus += 1
-                difference ^= self.keys[mover - 1, where]
-                if was_taken and surplus >= 0 and difference == self.change(state, point):
-                    return True
-            mover = 3 - mover
-        return False
-
-    def change(self, state: Any, point: Any) -> Any:
-        """The keys of the mover's stone there and of the stones that it takes, as one number."""
-        colour = self.mover(state)
-        difference = self.keys[colour - 1, point]
-        for i in range(4):
-            near = self.neighbours[point, i]
-            is_new = True
-            for j in range(i):
-                is_new &= state.group[self.neighbours[point, j]] != state.group[near]
-            if is_new and state.stones[near] == 3 - colour:
-                if self.is_last_liberty(state, point, state.group[near]):
-                    stone = state.next[near]
-                    difference ^= self.keys[2 - colour, near]
-                    while stone != near:
-                        difference ^= self.keys[2 - colour, stone]
-                        stone = state.next[stone]
-        return difference
-
-    def will_stand(self, state: Any, point: Any, where: Any, colour: Any) -> bool:
-        """Whether a stone of that colour stands there when the mover has played `point`."""
-        if where == point:
-            return bool(colour == self.mover(state))
-        if state.stones[where] != colour:
-            return False
-        is_own = colour == self.mover(state)
-        return is_own or not self.is_last_liberty(state, point, state.group[where])

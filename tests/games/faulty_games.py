@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from tesuji.games.connect_four import ConnectFour
-from tesuji.games.contract import CHANCE, Game, Grid, Symmetry, field
+from tesuji.games.contract import CHANCE, Game, Grid, Step, Symmetry, field
 from tesuji.games.dots_and_boxes import DotsAndBoxes
 from tesuji.games.tic_tac_toe import TicTacToe
 from tesuji.games.trio import Trio
@@ -422,6 +422,11 @@ class MarksANumber(TicTacToe):
 class MarksTwice(TicTacToe):
     def view(self, state):
         return super().view(state)._replace(marks=[(0, 0), (0, 0)])
+
+
+class StepsOutside(TicTacToe):
+    def view(self, state):
+        return super().view(state)._replace(steps=[Step(0, (0, 0), (3, 0))])
 
 
 class RoundLayout(TicTacToe):

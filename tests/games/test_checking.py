@@ -6,11 +6,16 @@ from pathlib import Path
 
 import faulty_games
 import numba
+import numpy as np
 import pytest
 import sensible_games
 
 from tesuji.games import make_game
+from tesuji.games.check_playing import play_games
+from tesuji.games.check_views import check_set_up
 from tesuji.games.checking import Finding, check_game
+from tesuji.games.findings import Findings
+from tesuji.games.tic_tac_toe import TicTacToe
 
 FAULTS = {
     "ActionTwice": ("legal actions", "twice"),
@@ -77,6 +82,7 @@ FAULTS = {
     "MarksOutside": ("view", "marks (2, 3); a mark is the row and column of a cell of 3x3"),
     "MarksANumber": ("view", "marks 4; a mark is the row and column"),
     "MarksTwice": ("view", "marks a cell twice"),
+    "StepsOutside": ("view", "is no action from cell to cell of 3x3"),
     "SetUpMirrored": ("set up", "is refused: the cell in row"),
     "SetUpForgets": ("set up", "other moves are legal at turn"),
     "SetUpTrips": ("set up", "no field 'pieces'"),
@@ -159,3 +165,18 @@ def test_finding_names_file_and_line_of_the_fault(name: str) -> None:
 def test_same_seed_finds_the_same() -> None:
     game = faulty_games.BothWin()
     assert check_game(game, seed=3) == check_game(game, seed=3)
+
+
+def test_positions_of_all_a_long_game_are_set_up() -> None:
+    class GivesUpLate(TicTacToe):
+        size = 7
+
+        def set_up(self, state, cells):
+            if sum(text == "." for row in cells for text in row) < 7:
+                raise ValueError("too many marks")
+            for row, col in np.ndindex(7, 7):
+                state.board[row, col] = ".xo".index(cells[row][col])
+
+    findings = Findings(GivesUpLate())
+    check_set_up(findings, play_games(findings, 1, seed=0))
+    assert ["too many marks" in finding.message for finding in findings] == [True]

@@ -14,7 +14,7 @@ from tesuji.games.setting_up import set_up
 
 _POSITIONS = 200
 _NAMES = 500
-_SET_UP_POSITIONS = 40
+_SET_UP_POSITIONS = 20
 
 
 def check_observations(findings: Findings, played: list[Played]) -> None:
@@ -166,8 +166,9 @@ def check_set_up(findings: Findings, played: list[Played]) -> None:
     if type(game).set_up is Game.set_up:
         return
     place = rule_place(game, "set_up")
-    positions = [state for state in played[0].states if not state.is_over]
-    for state in [state for state in positions if state.to_play != CHANCE][:_SET_UP_POSITIONS]:
+    open_states = [state for state in played[0].states if not state.is_over]
+    positions = [state for state in open_states if state.to_play != CHANCE]
+    for state in positions[:: 1 + len(positions) // _SET_UP_POSITIONS]:  # of all the game
         try:
             made = set_up(game, drawn_cells(game, state), int(state.to_play))
         except Exception as error:
@@ -219,6 +220,11 @@ def _surroundings_problem(game: Game, grid: Grid) -> str:
         return f"view's owners must be {rows} rows of {cols}, as cells are"
     if not all(-1 <= player < game.num_players for player in players):
         return f"players in a view are 0 to {game.num_players - 1}, or -1 for nobody"
+    for one in grid.steps:
+        if one.action not in range(game.num_actions) or not all(
+            row in range(rows) and col in range(cols) for row, col in (one.start, one.end)
+        ):
+            return f"view's {one} is no action from cell to cell of {rows}x{cols}"
     if not all(one.row in range(rows) and one.col in range(cols) for one in grid.captions):
         return f"a caption of view stands in no cell of {rows}x{cols}"
     return ""

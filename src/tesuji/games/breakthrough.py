@@ -23,6 +23,7 @@ class Breakthrough(Game):
     num_cells = property(lambda self: self.rows * self.cols)
     num_actions = property(lambda self: 6 * self.num_cells)
     observation_shape = property(lambda self: (3, self.rows, self.cols))
+    set_up_knows_the_end = True
 
     @property
     def max_turns(self) -> int:

@@ -32,6 +32,7 @@ class Othello(Game):
     num_squares = property(lambda self: self.size * self.size)
     num_actions = property(lambda self: self.num_squares + 1)
     pass_action = num_squares
+    set_up_knows_the_end = True
     observation_shape = property(lambda self: (3, self.size, self.size))
     # After a pass a disc is placed, so there are fewer than 2 (size² − 4) plays from the beginning;
     # positions made by hand may have fewer discs than that, or begin with a pass.

@@ -24,6 +24,7 @@ class Pig(Game):
     observation_shape = (4,)
     max_turns = property(lambda self: 2 * self.horizon)
     max_chance_outcomes = property(lambda self: self.die)
+    set_up_knows_the_end = True  # it refuses points that have won
 
     def __post_init__(self) -> None:
         """Refuses what does not fit the fields, and dice that never lose or never win."""

@@ -21,6 +21,7 @@ class UltimateTicTacToe(Game):
     num_actions = 81
     observation_shape = (5, 9, 9)
     max_turns = 81
+    set_up_knows_the_end = True
 
     def fields(self) -> dict[str, Field]:
         """Marks and won boards of each player, boards that are closed, and where to move."""

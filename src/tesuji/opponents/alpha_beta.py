@@ -36,7 +36,7 @@ class Analysis(NamedTuple):
     values: NDArray[np.float64]  # [A] for the mover; NaN where the move is not legal
     depth: int  # plies of the last search that was finished
     is_exact: bool  # nothing was cut off by the depth: the values are those of perfect play
-    nodes: int  # moves played to find that out, those of lesser depths included
+    nodes: int  # positions searched, in lesser depths too; those played to order moves are not
 
 
 OnDepth = Callable[[Analysis], None]

@@ -374,7 +374,7 @@ class TestCaptures:
         stood, _ = position(CAPTURES, text, to_play=0)
         assert stood.returns.tolist() == [1, -1]
 
-    def test_no_game_is_longer_than_max_turns(self):
+    def test_longest_game_counts_the_points_that_captures_free(self):
         assert Gomoku(size=7, captures=3).max_turns == 49 + 8
         assert Gomoku(size=7).max_turns == 49
 

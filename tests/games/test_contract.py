@@ -1,11 +1,13 @@
 """What every game gets from the framework, uncompiled."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
 from tesuji.games import make_game, rules
 from tesuji.games.connect_four import ConnectFour
-from tesuji.games.contract import Game, IllegalMove, field
+from tesuji.games.contract import Game, IllegalMove, field, parameter_choices
 from tesuji.games.tic_tac_toe import TicTacToe
 
 
@@ -77,6 +79,20 @@ def test_whole_number_is_a_fraction_where_one_is_wanted():
     assert Komi(komi=7).name == "komi(komi=7.0)"
     with pytest.raises(TypeError, match="komi: komi must be float, not 'x'"):
         Komi(komi="x")
+
+
+def test_a_parameter_with_a_few_values_refuses_others_also_in_a_subclass():
+    class Ruled(TicTacToe):
+        rule: Literal["free", "strict", "odd"] = "free"
+
+    class Strict(Ruled):
+        rule = "strict"
+
+    assert Ruled(rule="odd").name == "ruled(rule=odd)"
+    assert parameter_choices(Strict) == {"rule": ("free", "strict", "odd")}
+    for cls in (Ruled, Strict):
+        with pytest.raises(ValueError, match="rule must be free, strict or odd, not 'none'"):
+            cls(rule="none")
 
 
 @pytest.mark.parametrize("name", ["returns", "turn", "to_play", "is_over", "dtype", "for", "a b"])

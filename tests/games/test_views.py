@@ -6,8 +6,13 @@ import random
 import pytest
 
 from tesuji.games import bundled_games, make_game
+from tesuji.games.check_playing import Played
+from tesuji.games.check_views import check_view
 from tesuji.games.contract import EMPTY, PIECES, Grid
+from tesuji.games.findings import Findings
+from tesuji.games.grid import Caption, Shape
 from tesuji.games.lines import cells_in_a_row
+from tesuji.games.tic_tac_toe import TicTacToe
 
 
 def played(name, moves):
@@ -68,3 +73,44 @@ def test_cells_of_bundled_games_are_pieces_tiles_lines_or_empty(name):
     known = {*PIECES[: game.num_players], *EMPTY, "+", "-", "|", "#"}
     assert len(seen) > 2
     assert all(text in known or text.isdecimal() for text in seen)
+
+
+@pytest.mark.parametrize(
+    ("around", "problem"),
+    [
+        ({"columns": "ab"}, "columns and rows must be 3 and 3 texts"),
+        ({"rows": "1234"}, "columns and rows must be 3 and 3 texts"),
+        ({"edges": (0, 1)}, "edges are four players"),
+        ({"edges": (0, 1, 0, 2)}, "players in a view are 0 to 1"),
+        ({"owners": [[0, 1, -1]]}, "owners must be 3 rows of 3"),
+        ({"shapes": [Shape("ring", [(0, 0)], player=2)]}, "players in a view are 0 to 1"),
+        ({"captions": [Caption(3, 0, "lock")]}, "a caption of view stands in no cell of 3x3"),
+        ({"columns": "abc", "rows": "123", "edges": (0, 1, 0, -1)}, ""),
+    ],
+)
+def test_what_is_drawn_around_the_cells_must_fit_them(around, problem):
+    class Drawn(TicTacToe):
+        def view(self, state):
+            return super().view(state)._replace(**around)
+
+    findings = Findings(Drawn())
+    check_view(findings, [Played([Drawn().new_state()], [], [])])
+    assert [problem in finding.message for finding in findings] == ([True] if problem else [])
+
+
+def test_a_craft_is_drawn_where_it_is_and_drifts_on_a_path_that_begins_there():
+    game = make_game("orbit")
+    state = game.new_state()
+    for phase in (0, 3):
+        game.apply(state, phase)
+    shapes = game.view(state).shapes
+    for player in range(2):
+        (piece,) = [one for one in shapes if one.kind == "piece" and one.player == player]
+        (path,) = [one for one in shapes if one.kind == "path" and one.player == player]
+        assert path.points[0] == pytest.approx(piece.points[0])
+    game.apply(state, 4)
+    drifting = {one.player: one.points for one in shapes if one.kind == "path"}
+    game.apply(state, 4)  # both hold, and coast for a round: four parts of the path
+    moved = {one.player: one.points[0] for one in game.view(state).shapes if one.kind == "piece"}
+    for player in range(2):
+        assert moved[player] == pytest.approx(drifting[player][4])

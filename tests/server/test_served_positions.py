@@ -159,6 +159,22 @@ def test_a_position_made_by_hand_goes_on(positions):
         positions.view(Position(game="tic-tac-toe", setup=Setup(cells=cells, to_play=2)))
 
 
+def test_the_last_move_is_told_apart_from_what_it_turned_and_by_both_ends_of_a_step(positions):
+    board = positions.view(Position(game="othello", moves=[19])).board  # d3 turns d4
+    assert [(place.row, place.col) for place in board.last] == [(2, 3)]
+    assert {(place.row, place.col) for place in board.changed} == {(2, 3), (3, 3)}
+    game = positions.catalogue.game("breakthrough")
+    board = positions.view(Position(game="breakthrough", moves=[game.parse_action("d2c3")])).board
+    assert [(place.row, place.col) for place in board.last] == [(6, 3), (5, 2)]
+    assert positions.view(Position(game="connect-four", moves=[3])).board.last == []
+
+
+def test_the_catalogue_tells_what_a_parameter_can_be(positions):
+    (gomoku,) = [info for info in positions.catalogue.infos() if info.name == "gomoku"]
+    choices = {parameter.name: parameter.choices for parameter in gomoku.parameters}
+    assert choices["rule"] == ["freestyle", "standard", "renju"] and choices["size"] == []
+
+
 def test_setting_up_offers_what_can_stand_in_a_cell(positions):
     options = positions.setup_options("connect-four")
     assert options.can_set_up and options.pieces == [".", "x", "o"]

@@ -1,6 +1,7 @@
 """What the tests of the page have in common besides fixtures."""
 
 from pathlib import Path
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 
@@ -11,3 +12,33 @@ SCREENSHOTS = ROOT / "build" / "screenshots"
 def do_without(config, reason):
     """Skips the test; with --needs-browser, what is missing is a failure."""
     (pytest.fail if config.getoption("--needs-browser") else pytest.skip)(reason)
+
+
+def open_game(page, **query):
+    """Opens the view to play in, with a game on the board."""
+    from playwright.sync_api import expect
+
+    page.goto(f"/#/play?{urlencode(query)}")
+    expect(page.get_by_test_id("status")).not_to_be_empty()
+
+
+def board(page):
+    """The board on the page."""
+    return page.get_by_role("grid")
+
+
+def cell(page, row, col):
+    """A cell of it."""
+    return board(page).get_by_role("gridcell").and_(page.locator(f'[data-cell="{row},{col}"]'))
+
+
+def moves_of(page):
+    """The buttons in the list of moves."""
+    return page.get_by_role("list", name="Moves of the game").get_by_role("button")
+
+
+def position_in(page):
+    """The position that the address tells."""
+    query = parse_qs(page.url.partition("?")[2])
+    moves = [int(move) for move in query.get("moves", [""])[0].split(",") if move]
+    return {"game": query["game"][0], "moves": moves}

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2 as httpx
 import pytest
 from browsing import ROOT, do_without
 
@@ -110,3 +111,15 @@ def open_page(browser, address):
 def page(open_page):
     """A page of 1280 × 900."""
     return open_page(viewport={"width": 1280, "height": 900})
+
+
+@pytest.fixture
+def ask(address):
+    """Asks the server's HTTP routes."""
+
+    def post(path, body):
+        answer = httpx.post(f"{address}/api/{path}", json=body, timeout=60)
+        answer.raise_for_status()
+        return answer.json()
+
+    return post

@@ -1,49 +1,14 @@
 """Playing in the browser: against machines, from positions made by hand, from links and files."""
 
 import re
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import httpx2 as httpx
 import pytest
+from browsing import board, cell, moves_of, open_game, position_in
 from playwright.sync_api import expect
 
 WIN_IN_ONE = {(5, 0): "x", (5, 1): "x", (5, 2): "x", (4, 0): "o", (4, 1): "o", (4, 2): "o"}
-
-
-@pytest.fixture
-def ask(address):
-    """Asks the server's HTTP routes."""
-
-    def post(path, body):
-        answer = httpx.post(f"{address}/api/{path}", json=body, timeout=60)
-        answer.raise_for_status()
-        return answer.json()
-
-    return post
-
-
-def open_game(page, **query):
-    page.goto(f"/#/play?{urlencode(query)}")
-    expect(page.get_by_test_id("status")).not_to_be_empty()
-
-
-def board(page):
-    return page.get_by_role("grid")
-
-
-def cell(page, row, col):
-    return board(page).get_by_role("gridcell").and_(page.locator(f'[data-cell="{row},{col}"]'))
-
-
-def moves_of(page):
-    return page.get_by_role("list", name="Moves of the game").get_by_role("button")
-
-
-def position_in(page):
-    """The position that the address tells."""
-    query = parse_qs(page.url.partition("?")[2])
-    moves = [int(move) for move in query.get("moves", [""])[0].split(",") if move]
-    return {"game": query["game"][0], "moves": moves}
 
 
 def test_a_whole_game_is_played_by_clicking(page, ask):

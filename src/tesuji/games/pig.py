@@ -87,8 +87,9 @@ class Pig(Game):
 
     def observe(self, state: Any, planes: Any) -> None:
         """The mover's points, the opponent's, the turn's, as shares of the target; time spent."""
-        planes[0] = state.scores[state.mover] / self.target  # also while the die rolls
-        planes[1] = state.scores[1 - state.mover] / self.target
+        mover = state.mover if state.to_play == CHANCE else state.to_play
+        planes[0] = state.scores[mover] / self.target
+        planes[1] = state.scores[1 - mover] / self.target
         planes[2] = state.total / self.target
         planes[3] = state.decisions / self.horizon
 

@@ -47,6 +47,12 @@ def test_games_are_written_as_other_programs_do_and_read_again(name, moves, root
         ("(;GM[4]GN[a fine game];B[hh];W[ii])", "gomoku", "h8 i7"),
         ("(;GM[2];B[f5];W[d6])", "othello", "f5 d6"),
         ("(;GM[11]SZ[7];B[A3];W[g5])", "hex(size=7)", "a3 g5"),
+        ("(;GM[1]SZ[9]HA[2];B[cc];B[gg];W[ee])", "go", "c7 pass g3 e5"),
+        (
+            "(;GM[2]SZ[4];B[ba];W[ca];B[dc];W[aa];W[bd])",
+            "othello(size=4)",
+            "b1 c1 d3 a1 pass b4",
+        ),
     ],
 )
 def test_files_of_other_programs_are_read_by_their_number(text, name, moves):

@@ -168,8 +168,24 @@ def _play_node(replay: Replay, node: Node) -> None:
     for colour, value in played:
         if not replay.state.is_over and colour != _COLOURS[replay.state.to_play]:
             other = _COLOURS[replay.state.to_play]
-            raise replay.refusal(f"{colour}[{value}] cannot be played: it is the turn of {other}")
+            if not _pass_unsaid(replay):
+                raise replay.refusal(
+                    f"{colour}[{value}] cannot be played: it is the turn of {other}"
+                )
         replay.play_named(read_move(replay.game, value))
+
+
+def _pass_unsaid(replay: Replay) -> bool:
+    """Whether the side to move can pass, which it does then.
+
+    Other programs leave passes out: in Othello those that are forced, in Go white's between the
+    stones of a handicap.
+    """
+    try:
+        replay.play_named(read_move(replay.game, ""))
+    except ValueError:
+        return False
+    return True
 
 
 # ---- positions made by hand ---------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """`tesuji gomocup`: an agent as a program for referees and boards of Gomoku, such as Piskvork."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -28,15 +27,8 @@ def gomocup(
     """
     from tesuji.cli.gomocup_protocol import GomocupServer
     from tesuji.cli.gomocup_session import GomocupSession
-    from tesuji.cli.line_reading import LineReader
+    from tesuji.cli.line_reading import read_input, write_output
 
     with refusing():
         session = GomocupSession(agent, seed)
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
-    GomocupServer(session, LineReader(sys.stdin), _write).serve()
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    GomocupServer(session, read_input(), write_output).serve()

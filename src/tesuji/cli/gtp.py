@@ -1,6 +1,5 @@
 """`tesuji gtp`: an agent as a program for boards and referees that speak GTP."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -28,15 +27,8 @@ def gtp(
     from tesuji import make_game
     from tesuji.cli.gtp_protocol import GtpServer
     from tesuji.cli.gtp_session import GtpSession
-    from tesuji.cli.line_reading import LineReader
+    from tesuji.cli.line_reading import read_input, write_output
 
     with refusing(game):
         session = GtpSession(make_game(game), agent, seed)
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
-    GtpServer(session, LineReader(sys.stdin), _write).serve()
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    GtpServer(session, read_input(), write_output).serve()

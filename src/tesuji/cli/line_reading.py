@@ -1,6 +1,7 @@
-"""Lines of the input, read ahead by a thread, so that work can go on until one comes in."""
+"""Lines in, read ahead by a thread so that work can go on until one comes; and text out at once."""
 
 import contextlib
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterable
@@ -43,3 +44,16 @@ class LineReader:
         with self._changed:
             self._is_ended = True
             self._changed.notify_all()
+
+
+def read_input() -> LineReader:
+    """The lines of stdin; bytes that are no UTF-8 do no harm."""
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
+    return LineReader(sys.stdin)
+
+
+def write_output(text: str) -> None:
+    """Writes to stdout at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

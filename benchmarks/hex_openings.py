@@ -1,32 +1,33 @@
 """Who wins each opening of Hex, by searches with proven values.
 
     python benchmarks/hex_openings.py SIZE [--table FILE] [--simulations N] [--gigabytes G]
+    python benchmarks/hex_openings.py SIZE --run RUN …
 
 FILE has lines `a1,white`, the winner with perfect play after that first move. Without one, boards
 up to 4x4 are compared with alpha-beta. Of two openings that half a turn makes the same, one is
-searched.
+searched. Leaves are judged by random playouts, or by the network of a trained RUN.
 """
 
 import argparse
+import dataclasses
 import time
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from tesuji import SearchConfig, make_game, search
+from tesuji import SearchConfig, Searcher, make_game
 from tesuji.opponents.alpha_beta import AlphaBeta
 
 COLOURS = ("black", "white")
 LARGEST_SOLVED = 4  # boards that alpha-beta solves within seconds
-# Nearly no exploration: what was played elsewhere in the rollouts says where to look first.
-OPTIONS = {
+# Nearly no exploration: what was played elsewhere in the playouts says where to look first.
+BY_PLAYOUTS = {
     "selection": "puct",
     "c_puct": 0.1,
     "c_puct_base": 0.0,
     "fpu": "zero",
     "amaf": "grave",
-    "proven_values": True,
 }
 
 
@@ -34,32 +35,32 @@ def main():
     asked = ask()
     game = make_game(f"hex(size={asked.size})")
     expected = read_table(asked.table) if asked.table else solve(game)
-    config = SearchConfig(
-        simulations=asked.simulations, max_bytes=int(asked.gigabytes * 2**30), **OPTIONS
-    )
-    search(game, game.new_state(), "rollout", SearchConfig(simulations=1, **OPTIONS))  # compiles
-    print(
-        f"{'opening':8} {'expected':8} {'found':8} {'value':>7} {'simulations':>12} {'seconds':>8}"
-    )
+    searcher = make_searcher(game, asked)
+    tiny = dataclasses.replace(searcher.config, simulations=1)
+    Searcher(game, searcher.evaluator, tiny).search([game.new_state()])  # compiles
+    print(row("opening", "expected", "found", "value", "simulations", "seconds"), flush=True)
     right = proven = openings = 0
     with Progress(console=Console(stderr=True), transient=True) as progress:
         for action in progress.track(range((game.num_cells + 1) // 2), description="openings"):
-            mirrored = game.num_cells - 1 - action
-            names = [game.action_name(same) for same in sorted({action, mirrored})]
-            result, seconds = search_opening(game, action, config)
-            # The second player is to move, so its value is black's with the sign turned.
-            found = COLOURS[int(result.value > 0)]
-            wanted = expected.get(names[0], "?")
+            names = [game.action_name(a) for a in sorted({action, game.num_cells - 1 - action})]
+            start = time.perf_counter()
+            result = search_opening(searcher, action)
+            seconds = f"{time.perf_counter() - start:.1f}"
+            # White is to move, so the value is white's.
+            found, wanted = COLOURS[int(result.value > 0)], expected.get(names[0], "?")
             value = "proven" if result.proven else f"{-result.value:+.3f}"
-            print(
-                f"{' '.join(names):8} {wanted:8} {found:8} {value:>7} {result.simulations:>12,} "
-                f"{seconds:>8.1f}{'' if wanted in (found, '?') else '  WRONG'}",
-                flush=True,
-            )
+            wrong = "" if wanted in (found, "?") else "  wrong"
+            simulations = f"{result.simulations:,}"
+            line = row(" ".join(names), wanted, found, value, simulations, seconds)
+            print(line + wrong, flush=True)
             openings += len(names)
             right += len(names) * (wanted == found)
             proven += len(names) * result.proven
     print(f"{openings} openings: {right} as expected, {proven} proven")
+
+
+def row(opening, expected, found, *numbers):
+    return f"{opening:8} {expected:8} {found:6}" + "".join(f"{number:>12}" for number in numbers)
 
 
 def ask():
@@ -68,6 +69,7 @@ def ask():
     parser.add_argument("--table", type=Path)
     parser.add_argument("--simulations", type=int, default=1_000_000)
     parser.add_argument("--gigabytes", type=float, default=4.0, help="for the tree")
+    parser.add_argument("--run", type=Path, help="whose network judges leaves")
     return parser.parse_args()
 
 
@@ -85,12 +87,25 @@ def solve(game):
     return {game.action_name(action): COLOURS[int(v < 0)] for action, v in enumerate(values)}
 
 
-def search_opening(game, action, config):
-    state = game.new_state()
-    game.apply(state, action)
-    start = time.perf_counter()
-    result = search(game, state, "rollout", config, seed=action)
-    return result, time.perf_counter() - start
+def make_searcher(game, asked):
+    """Searches openings; black has moved, so white is to move at the root."""
+    if asked.run:
+        from tesuji.training.saved import open_run
+
+        run = open_run(asked.run)
+        config = dataclasses.replace(run.search_config(asked.simulations), leaves=16)
+        evaluator = run.evaluator()
+    else:
+        config, evaluator = SearchConfig(simulations=asked.simulations, **BY_PLAYOUTS), "rollout"
+    most = int(asked.gigabytes * 2**30)
+    config = dataclasses.replace(config, proven_values=True, max_bytes=most)
+    return Searcher(game, evaluator, config)
+
+
+def search_opening(searcher, action):
+    state = searcher.game.new_state()
+    searcher.game.apply(state, action)
+    return searcher.search([state], seed=action)[0]
 
 
 if __name__ == "__main__":

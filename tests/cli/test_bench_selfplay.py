@@ -64,7 +64,7 @@ def test_an_own_player_counts_what_it_does():
     games = SelfPlayConfig(games=8, reuse_tree=False, opening_share=0.0, end_proven=False)
     way = OwnWay("ours", "torch", SearchConfig(simulations=4), games)
     player = OwnPlayer(way, game, network, [0])
-    sample = player.measure(0.5)
+    sample = player.measure(3.0)
     player.close()
     assert sample.positions > 0 and sample.games > 0
     assert sample.simulations == 4 * sample.positions

@@ -239,13 +239,18 @@ class TestSeen:
         assert state.stones[game.parse_action("t19")] == 1
         assert len(game.legal(state)) == 361 - 4 + 1
 
+    def test_the_area_of_a_large_board_is_counted_without_overflow(self):
+        rows = "xxxxxxxxxxxxxxxx.x. " * 18 + "." * 19
+        game, state = position(rows, komi=7.5)
+        assert game.area_lead(state) == 361 - 7.5
+
 
 def playout_moves(game, state):
     actions = np.zeros(game.num_actions, np.int32)
     return actions[: game.playout_actions(state, actions)].tolist()
 
 
-@pytest.mark.parametrize(("size", "games"), [(2, 30), (3, 24), (4, 8), (5, 4), (7, 1)])
+@pytest.mark.parametrize(("size", "games"), [(2, 30), (3, 24), (4, 8), (5, 3)])
 def test_random_games_agree_with_slow_rules(size, games):
     game, rng = Go(size=size, komi=0), np.random.default_rng(size)
     forbidden = 0

@@ -44,7 +44,7 @@ browser:  # for the page's tests; without it they are skipped
 	  DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends chromium > /dev/null; } || \
 	  echo "There is no chromium here: the page's tests in a browser will be skipped."
 
-gnugo:  # for the tests against it; without it they are skipped
+gnugo: browser  # after it, since only one apt-get may run at a time; for the tests against it; without it they are skipped
 	@command -v gnugo > /dev/null || test -x /usr/games/gnugo || { test "$$(id -u)" = 0 && \
 	  command -v apt-get > /dev/null && echo "Installing GNU Go for the tests against it …" && \
 	  apt-get -qq update && \

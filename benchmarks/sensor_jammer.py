@@ -77,7 +77,7 @@ def solve(game, without=(), always=BEST, player=None):
         before, values = values, np.zeros(sizes)
         arguments = (positions, rounds, allowed, manner, before, values)
         _solve_round(rules.register(game), states, *scratch, *arguments)
-    return values[:, game.rings, 0, sj.FIRST_ENERGY, 0, 0]
+    return values[:, game.rings, 0, game.energy, 0, 0]
 
 
 @Kernel

@@ -7,11 +7,22 @@ import pytest
 
 from tesuji.games import make_game
 from tesuji.games.contract import CHANCE
-from tesuji.games.sensor_jammer import ATTACKER, NAMES, SENSOR, SensorJammer
+from tesuji.games.sensor_jammer import (
+    ADVANCE,
+    ATTACKER,
+    LEFT,
+    NAMES,
+    POINT,
+    RIGHT,
+    SENSOR,
+    TRACK,
+    SensorJammer,
+)
 from tesuji.games.setting_up import cell_texts, set_up
 
-GAME = SensorJammer()
+GAME = SensorJammer(sectors=6, rings=8, energy=3, rounds=16)
 NOTHING = GAME.sectors  # chance's outcome
+DEFAULT = SensorJammer()
 
 
 def drawn(contacts, beam, to_play=ATTACKER, ring=4, **meters):
@@ -110,15 +121,15 @@ class TestSensor:
     @pytest.mark.parametrize(
         ("jam", "quiet", "move", "faces"),
         [
-            (0, 1, "track", 3),
-            (1, 0, "track", 3),
-            (2, 0, "track", 3),
-            (1, 1, "track", 0),
+            (0, 1, "track", 4),
+            (1, 0, "track", 4),
+            (2, 0, "track", 4),
+            (1, 1, "track", 2),
             (0, 1, "search", 0),
             (2, 0, "search", 0),
         ],
     )
-    def test_jamming_and_quiet_take_three_faces_each(self, jam, quiet, move, faces):
+    def test_jamming_and_quiet_take_two_faces_each(self, jam, quiet, move, faces):
         check_faces(drawn("..x...", "..o...", SENSOR, jam=jam, quiet=quiet), move, faces)
 
     def test_a_jam_spoils_two_looks_and_quiet_one(self):
@@ -199,7 +210,7 @@ class TestBeginningAndEnd:
             assert state.to_play == CHANCE
             assert GAME.chances(state) == [(sector, pytest.approx(1 / 6)) for sector in range(6)]
             GAME.apply(state, int(state.turn) + 2)
-        assert (state.beam, state.sector, state.ring, state.energy) == (2, 3, 8, 2)
+        assert (state.beam, state.sector, state.ring, state.energy) == (2, 3, 8, 3)
         assert state.to_play == ATTACKER
 
     @pytest.mark.parametrize("rounds", [2, 16])
@@ -214,9 +225,9 @@ class TestBeginningAndEnd:
     def test_every_random_game_is_decided_and_both_win_some(self):
         generator, winners = np.random.default_rng(1), []
         for _ in range(80):
-            state = GAME.new_state()
+            state = DEFAULT.new_state()
             while not state.is_over:
-                GAME.apply(state, int(generator.choice(GAME.legal(state))))
+                DEFAULT.apply(state, int(generator.choice(DEFAULT.legal(state))))
             assert sorted(state.returns.tolist()) == [-1, 1]
             winners.append(int(state.returns.argmax()))
         assert 10 < sum(winners) < 70
@@ -226,7 +237,7 @@ class TestBeginningAndEnd:
         winners = [play_out(lambda _, legal: action, follow, seed) for seed in range(20)]
         assert sum(winners) > 10
 
-    @pytest.mark.parametrize("action", range(6, GAME.num_actions))
+    @pytest.mark.parametrize("action", range(6, DEFAULT.num_actions))
     def test_a_sensor_who_always_does_the_same_is_beaten_by_one_who_dodges(self, action):
         winners = [play_out(dodge, lambda _, legal: action, seed) for seed in range(20)]
         assert sum(winners) <= 4
@@ -234,32 +245,31 @@ class TestBeginningAndEnd:
 
 def play_out(attacker, sensor, seed):
     """Who wins; any legal action is played where the one that is chosen is not."""
-    state, generator = GAME.new_state(), np.random.default_rng(seed)
+    state, generator = DEFAULT.new_state(), np.random.default_rng(seed)
     while not state.is_over:
-        legal = GAME.legal(state)
-        action = int(generator.choice(legal))
+        legal = DEFAULT.legal(state)
         if state.to_play == CHANCE:
-            outcomes, chances = zip(*GAME.chances(state), strict=True)
+            outcomes, chances = zip(*DEFAULT.chances(state), strict=True)
             action = int(generator.choice(outcomes, p=chances))
         else:
-            chosen = (attacker, sensor)[state.to_play](state, legal)
-            action = chosen if chosen in legal else action
-        GAME.apply(state, action)
+            action = (attacker, sensor)[state.to_play](state, legal)
+            action = action if action in legal else int(generator.choice(legal))
+        DEFAULT.apply(state, action)
     return int(state.returns.argmax())
 
 
 def follow(state, legal):
     """Tracks a contact in the beam; else turns as near to one as it can."""
-    target = int(GAME.contact(state, 0))
-    if target == state.beam:
-        return GAME.parse_action("track")
-    return min(legal[2:], key=lambda point: min((point - 8 - target) % 6, (target - point + 8) % 6))
+    target = POINT + int(DEFAULT.contact(state, 0))
+    if target == POINT + state.beam:
+        return TRACK
+    return min(legal[2:], key=lambda point: min((point - target) % 8, (target - point) % 8))
 
 
 def dodge(state, legal):
     """Flies where the beam was not."""
-    apart = int(state.sector - state.beam) % 6
-    return GAME.parse_action("advance" if 1 < apart < 5 else "right" if apart < 2 else "left")
+    apart = int(state.sector - state.beam) % 8
+    return ADVANCE if 1 < apart < 7 else RIGHT if apart < 2 else LEFT
 
 
 class TestAroundTheRules:

@@ -20,11 +20,10 @@ NAMES = ("advance", "left", "right", "jam", "deceive", "quiet", "track", "search
 
 DIE = 6  # a look finds what it looks at with as many faces as it is strong
 TRACKING, GLANCING = 6, 2  # strength of looks
-MUFFLED = 3  # what a jam takes from it, and what quiet does
+MUFFLED = 2  # what a jam takes from it, and what quiet does
 
 SLEW = 2  # sectors that the beam can turn at once
 JAMMED_TURNS = 2  # of the sensor
-FIRST_ENERGY = 2
 FIRST_TURN = 2  # of the attacker: chance has turned the beam, and said where the attacker comes up
 
 METERS = ("fixes", "energy", "jam", "quiet", "rounds")  # fields that the view shows as numbers
@@ -34,11 +33,11 @@ LIMITS = ((5, 12), (2, 12), (1, 9), (1, 9), (2, 60))  # of the parameters, in th
 class SensorJammer(Game):
     """The attacker wins in the centre; the sensor by its fixes, or when the rounds are over."""
 
-    sectors: int = 6
-    rings: int = 8
+    sectors: int = 8
+    rings: int = 9
     fixes: int = 2  # that win
-    energy: int = 3  # that the attacker can hold
-    rounds: int = 16
+    energy: int = 4  # that the attacker begins with, and can hold
+    rounds: int = 15
 
     num_actions = property(lambda self: POINT + self.sectors)
     observation_shape = property(lambda self: (10, self.rings, self.sectors))
@@ -66,7 +65,7 @@ class SensorJammer(Game):
     def reset(self, state: Any) -> None:
         """The screen is empty, and chance begins."""
         state.ring = self.rings
-        state.energy = min(FIRST_ENERGY, self.energy)
+        state.energy = self.energy
         state.rounds = self.rounds
         state.to_play = CHANCE
 

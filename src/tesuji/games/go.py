@@ -166,7 +166,7 @@ class Go(GoSuperko):
                 if state.group[point] == self.num_points:
                     lead += self.count_region(state, point)
             else:
-                lead += 3 - 2 * state.stones[point]
+                lead += 3 - 2 * int(state.stones[point])
         return lead
 
     def count_region(self, state: Any, first: Any) -> int:

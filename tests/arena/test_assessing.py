@@ -50,8 +50,8 @@ def test_time_is_bounded():
     config = SearchConfig(simulations=100)
     assessor.assess(blind(CONNECT_FOUR), config, seconds=0.01)  # compiles
     start = time.monotonic()
-    found = assessor.assess(blind(CONNECT_FOUR), config, seconds=1.0)
-    assert time.monotonic() - start < 10  # twice as long as all, and anchors on top
+    found = assessor.assess(blind(CONNECT_FOUR), config, seconds=4.0)
+    assert time.monotonic() - start < 60  # anchors come on top, and the machine may be busy
     assert "rating" in found
 
 

@@ -124,7 +124,7 @@ class Services:
             return f"{trained} is learning already"
         goal = max(minutes, ours.minutes)  # never less than was asked for before
         is_done = ours.state == "finished" and goal == ours.minutes
-        if is_done or ours.seconds >= 60.0 * goal:
+        if is_done or 60.0 * goal - ours.seconds < 1.0:
             return f"{trained} has had its time; resume it under Training, or give more minutes"
         self.runs.resume(ours.run, ResumeRun(minutes=goal))
         return f"{trained} goes on, to {goal:g} minutes in all"

@@ -16,18 +16,20 @@ import numpy as np
 from tesuji import Game, field
 
 class Odd(Game):
-    """A game whose rule uses a dict."""
+    """A game whose rule formats a text, which does not compile."""
     num_actions, observation_shape, max_turns = 2, (1,), 1
     def fields(self):
         return {"last": field(np.int8)}
+    def reset(self, state):
+        state.last = 1 // int(state.last) if RAISES else 0
     def legal_actions(self, state, actions):
-        actions[0], actions[1] = 0, 1
+        actions[0], actions[1] = 0, len("{}".format(state.last))
         return 2
     def play(self, state, action):
-        self.win(state, {0: "a", "b": 1.5}[0] == "a")
+        self.win(state, 0)
         self.end_turn(state)
     def observe(self, state, planes):
-        planes[0] = 1 // state.last if RAISES else state.last
+        planes[0] = state.last
 '''
 
 
@@ -140,11 +142,14 @@ def test_bad_input_is_one_sentence(refused, arguments, words):
         assert all(word in sentence for word in words)
 
 
-@pytest.mark.parametrize("raises", [True, False])
-def test_rules_that_do_not_compile_point_to_the_check(refused, tmp_path, raises):
+@pytest.mark.parametrize(
+    ("raises", "words"), [(True, "raises ZeroDivisionError"), (False, "do not compile")]
+)
+def test_rules_that_do_not_run_point_to_the_check(refused, tmp_path, raises, words):
     file = tmp_path / f"odd_{raises}.py"
     file.write_text(f"RAISES = {raises}\n{UNCOMPILABLE}")
-    assert f"tesuji check {file}:Odd" in refused("search", f"{file}:Odd")
+    sentence = refused("search", f"{file}:Odd")
+    assert words in sentence and f"tesuji check {file}:Odd" in sentence
 
 
 def test_interrupt_shows_the_result_so_far():

@@ -5,6 +5,7 @@ from tesuji import make_game
 CONNECT_FOUR = make_game("connect-four")
 TIC_TAC_TOE = make_game("tic-tac-toe")
 TRIO = make_game("trio")
+TINY_2048 = make_game("2048(size=2,target=32)")  # the one that tests of the search compile
 
 
 class Lowest:

@@ -4,9 +4,8 @@ import collections
 import json
 
 import pytest
-from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TRIO, Highest, Lowest
+from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO, Highest, Lowest
 
-from tesuji import make_game
 from tesuji.arena.agents import parse_agent
 from tesuji.arena.match import MatchPlan, play_match, seatings
 from tesuji.arena.saving import save_games
@@ -82,9 +81,9 @@ def test_three_players_are_compared_by_their_means():
 
 
 def test_one_player_plays_a_duel_with_equal_luck():
-    game = make_game("2048(size=3,target=64)")
-    assert play(game, Lowest(game), Lowest(game), 10).tally.draws == 5
-    assert play(game, "uct:50", "random", 20).tally.wins >= 8
+    duel = play(TINY_2048, Lowest(TINY_2048), Lowest(TINY_2048), 10)
+    assert duel.tally.draws == 5
+    assert play(TINY_2048, "uct:50", "random", 20).tally.wins >= 8
 
 
 def test_a_match_can_be_played_again_by_its_seed():
@@ -109,7 +108,7 @@ def test_an_interrupted_match_counts_whole_openings_only():
     assert seen[-1][1] == 60 and seen == sorted(seen)
 
 
-@pytest.mark.parametrize("game", [TIC_TAC_TOE, make_game("2048(size=2,target=16)")])
+@pytest.mark.parametrize("game", [TIC_TAC_TOE, TINY_2048])
 def test_saved_games_replay_to_their_results(tmp_path, game):
     result = play(game, "uct:10", "random", 8)
     save_games([result], tmp_path / "games.jsonl")

@@ -60,13 +60,13 @@ def test_the_mirror_image_has_the_opposite_sign():
 def test_errors_are_as_rare_as_promised(win, wanted):
     """Draws 30 %: means .50 and .60, the second beyond the claim of .55."""
     random, test, right = np.random.default_rng(3), Sprt(), 0
-    for _ in range(100):
+    for _ in range(50):
         scores, verdict = [], "open"
         while verdict == "open":
-            scores += random.choice([1.0, 0.5, 0.0], 20, p=[win, 0.3, 0.7 - win]).tolist()
+            scores += random.choice([1.0, 0.5, 0.0], 40, p=[win, 0.3, 0.7 - win]).tolist()
             verdict = test.verdict(test.log_likelihood_ratio(scores))
         right += verdict == wanted
-    assert right >= 90
+    assert right >= 45
 
 
 @pytest.mark.parametrize("claims", [(0.55, 0.5), (0.0, 0.5), (0.5, 1.0)])

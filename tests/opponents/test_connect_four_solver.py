@@ -84,7 +84,7 @@ SMALL = make_game("connect-four(rows=4,cols=4)")
 WIDE = make_game("connect-four(rows=2,cols=6)")
 
 
-@pytest.mark.parametrize(("game", "plies"), [(SMALL, 6), (SMALL, 9), (WIDE, 2), (WIDE, 3)])
+@pytest.mark.parametrize(("game", "plies"), [(SMALL, 6), (SMALL, 9), (WIDE, 3)])
 def test_other_boards_agree_with_plain_minimax(random_positions, game, plies):
     score, solver = plain_score(game), ConnectFourSolver(game)
     states = random_positions(game, 12, plies, seed=plies)

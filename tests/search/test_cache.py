@@ -17,13 +17,13 @@ from tesuji.search.leaves import LeafEvaluator
 from tesuji.search.scratch import make_scratch
 from tesuji.search.tree import make_tree, plan_tree
 
-SMALL = "connect-four(rows=4,cols=4,in_a_row=3)"
+FOUR = "connect-four"
 CASES = {
-    "one leaf a round": (SMALL, {}),
-    "many leaves": (SMALL, {"leaves": 7}),
-    "noise": (SMALL, {"noise_weight": 0.25, "leaves": 3}),
-    "gumbel": (SMALL, {"selection": "gumbel"}),
-    "mixed with rollouts": (SMALL, {"rollout_weight": 0.5}),
+    "one leaf a round": (FOUR, {}),
+    "many leaves": (FOUR, {"leaves": 7}),
+    "noise": (FOUR, {"noise_weight": 0.25, "leaves": 3}),
+    "gumbel": (FOUR, {"selection": "gumbel"}),
+    "mixed with rollouts": (FOUR, {"rollout_weight": 0.5}),
     "proofs and amaf": ("tic-tac-toe", {"proven_values": True, "amaf": "rave"}),
     "a tree too small for its leaves": ("tic-tac-toe", {"max_bytes": 60_000, "leaves": 4}),
     "moves in a row": ("dots-and-boxes", {"leaves": 4}),
@@ -96,7 +96,7 @@ def test_cache_changes_no_result_under_any_options(drawn, room, seed):
         assert_equal(search(game, states, evaluator, config, seed, cache=cache), expected)
 
 
-@pytest.mark.parametrize("name", [SMALL, "trio"])
+@pytest.mark.parametrize("name", [FOUR, "trio"])
 def test_values_per_player_come_back_from_the_cache(name):
     game, config = make(name), SearchConfig(simulations=40)
     evaluator, cache = hash_network(game, one_value=False), EvaluationCache(game)
@@ -107,7 +107,7 @@ def test_values_per_player_come_back_from_the_cache(name):
 
 
 def test_positions_with_equal_hashes_are_told_apart():
-    game, config = make(SMALL), SearchConfig(simulations=60, leaves=4)
+    game, config = make(FOUR), SearchConfig(simulations=60, leaves=4)
     evaluator, cache = hash_network(game, one_value=True), EvaluationCache(game, 100_000)
     entries = cache.table.entries
     cache.table = cache.table._replace(entries=entries.reshape(1, -1))  # one bucket for all
@@ -118,7 +118,7 @@ def test_positions_with_equal_hashes_are_told_apart():
 
 
 def test_kept_tree_goes_on_with_the_cache():
-    game, config = make(SMALL), SearchConfig(simulations=40)
+    game, config = make(FOUR), SearchConfig(simulations=40)
     evaluator = hash_network(game, one_value=True)
     searchers = [
         Searcher(game, evaluator, config, cache=cache) for cache in (None, EvaluationCache(game))
@@ -133,7 +133,7 @@ def test_kept_tree_goes_on_with_the_cache():
 
 
 def test_search_that_failed_leaves_nothing_wrong_behind():
-    game, config = make(SMALL), SearchConfig(simulations=60, leaves=4)
+    game, config = make(FOUR), SearchConfig(simulations=60, leaves=4)
     network, cache = hash_network(game, one_value=True), EvaluationCache(game)
     calls_left = 5
 
@@ -155,7 +155,7 @@ def test_search_that_failed_leaves_nothing_wrong_behind():
 
 @pytest.mark.parametrize("leaves", [1, 5])
 def test_no_position_is_evaluated_twice(leaves):
-    game, config = make(SMALL), SearchConfig(simulations=50, leaves=leaves)
+    game, config = make(FOUR), SearchConfig(simulations=50, leaves=leaves)
     states = [game.new_state() for _ in range(4)] + positions(game)
     alone = Recorder(hash_network(game, one_value=True))
     search(game, states, alone, config)
@@ -192,7 +192,7 @@ def test_equal_leaves_of_a_round_share_a_place():
 
 
 def test_clear_forgets_everything():
-    game, config = make(SMALL), SearchConfig(simulations=30)
+    game, config = make(FOUR), SearchConfig(simulations=30)
     recorder, cache = Recorder(hash_network(game, one_value=True)), EvaluationCache(game)
     search(game, game.new_state(), recorder, config, cache=cache)
     asked, hits = recorder.asked, cache.hits

@@ -18,9 +18,7 @@ from tesuji.search.tree import plan_tree
 
 GAMES = (
     "tic-tac-toe",
-    "tic-tac-toe(size=4)",
     "connect-four",
-    "connect-four(rows=4,cols=4,in_a_row=3)",
     "dots-and-boxes",
     "trio",
     "2048(size=2,target=32)",
@@ -226,9 +224,8 @@ def test_search_goes_on_with_the_kept_tree_as_the_reference_does(drawn, seed):
 
 # ---- each option for itself ----------------------------------------------------------------------
 
-FOUR = "connect-four(rows=4,cols=4,in_a_row=3)"
-NETWORK = {"game": FOUR, "evaluator": "network"}
-LATER = {"game": FOUR, "evaluator": "network", "moves": 2}
+NETWORK = {"game": "connect-four", "evaluator": "network"}
+LATER = {"game": "connect-four", "evaluator": "network", "moves": 2}
 BOXES = {"game": "dots-and-boxes", "evaluator": "network"}
 SHARP = {"game": "tic-tac-toe", "moves": 4, "evaluator": "uniform"}
 ROLLOUT = {"game": "tic-tac-toe", "evaluator": "rollout"}
@@ -267,7 +264,7 @@ CASES = {
     "widening": (NETWORK, {}, [0.3]),
     "widening_exponent": (NETWORK, {"widening": 1.0}, [0.1]),
     "prior_threshold": (NETWORK, {}, [0.05, 0.3]),
-    "prune_margin": (NETWORK, {}, [0.1]),
+    "prune_margin": (NETWORK, {}, [0.02]),
     "visits": (NETWORK, {}, [1, 50]),
     "prune_visits": (NETWORK, {"prune_margin": 0.1}, [1, 10]),
 }
@@ -302,7 +299,7 @@ def test_option_changes_visits_as_it_does_in_the_reference(option):
 @pytest.mark.parametrize("option", CHOICES)
 def test_option_changes_the_move_as_it_does_in_the_reference(option):
     others, value = CHOICES[option]
-    game = make(FOUR)
+    game = make("connect-four")
     evaluator = make_evaluator(game, "network")
     differ = 0
     for seed in range(20):

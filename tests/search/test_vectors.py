@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from satellite import ANTI_RADIAL, HOLD, PROGRADE, RADIAL, RETROGRADE, Satellite
+from lottery import LOTTERY, offer
 
 from tesuji import SearchConfig, search
 from tesuji.search.formulas import (
@@ -139,21 +139,23 @@ def test_pending_visits(mode, form, pending, score):
 
 # ---- the satellite's priors: ml_spacepower, lesson 3 ---------------------------------------------
 
+PROGRADE, RETROGRADE, RADIAL, ANTI_RADIAL, HOLD = MANOEUVRES = range(5)
 PRIORS = {PROGRADE: 11, RETROGRADE: 1, RADIAL: 4, ANTI_RADIAL: 3, HOLD: 1}  # in twentieths
 FIRST_TWENTY = "P P R P A P P R P P A P R P P P ret R A hold".split()
 LETTERS = {PROGRADE: "P", RETROGRADE: "ret", RADIAL: "R", ANTI_RADIAL: "A", HOLD: "hold"}
 
 
 def visits_after(simulations, priors, visit_term_form):
-    logits = np.log(np.array([[priors[action] for action in range(5)]], np.float32))
+    logits = np.zeros((1, LOTTERY.num_actions), np.float32)
+    logits[0, :5] = np.log([priors[action] for action in MANOEUVRES])
 
     def evaluator(observations):
         count = len(observations)
         return np.repeat(logits, count, axis=0), np.zeros(count, np.float32)
 
-    game = Satellite()
+    state = offer(*[0.0] * 5)  # all manoeuvres are worth the same
     config = SearchConfig(simulations=simulations, c_puct_base=0.0, visit_term=visit_term_form)
-    return search(game, game.new_state(), evaluator, config, seed=0).visits.astype(int).tolist()
+    return search(LOTTERY, state, evaluator, config, seed=0).visits[:5].astype(int).tolist()
 
 
 def test_first_twenty_selections_by_the_formula():

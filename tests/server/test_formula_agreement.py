@@ -3,14 +3,14 @@
 import dataclasses
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lottery import LOTTERY, offer
 
-from tesuji import Game, SearchConfig, field, search
+from tesuji import SearchConfig, search
 from tesuji.server.formula import answer_formula
 from tesuji.server.messages.formula import Child, FormulaAnswer, FormulaRequest
 
@@ -124,36 +124,7 @@ def test_a_curve_goes_through_the_childs_own_score(question):
 # ---- a real search at a root whose moves are worth constants -------------------------------------
 
 
-class Lottery(Game):
-    """One player, one turn, six tickets of known worth."""
-
-    num_players = 1
-    num_actions = 6
-    observation_shape = (1,)
-    max_turns = 1
-
-    def fields(self) -> Any:
-        """The ticket drawn."""
-        return {"ticket": field(np.int8)}
-
-    def legal_actions(self, state: Any, actions: Any) -> int:
-        """All of them."""
-        for action in range(6):
-            actions[action] = action
-        return 6
-
-    def play(self, state: Any, action: Any) -> None:
-        """Pays 1/4, 1/2, 3/4, −1/4, −1/2 or −3/4: sums of these are exact."""
-        state.ticket = action
-        state.returns[0] = 0.25 * (action + 1) if action < 3 else -0.25 * (action - 2)
-        state.is_over = True
-
-    def observe(self, state: Any, planes: Any) -> None:
-        """Always the same."""
-        planes[0] = 1.0
-
-
-WORTH = [0.25, 0.5, 0.75, -0.25, -0.5, -0.75]
+WORTH = [0.25, 0.5, 0.75, -0.25, -0.5, -0.75]  # sums of these are exact
 OPINION = np.log(np.array([[0.2, 0.3, 0.05, 0.1, 0.31, 0.04]], np.float32))
 
 
@@ -179,11 +150,10 @@ OPTIONS = [
 
 
 def searched(simulations, options):
-    game = Lottery()
     config = SearchConfig(
         **{"selection": "puct", **options, "simulations": simulations, "trace": True}
     )
-    return search(game, game.new_state(), opinion, config, seed=11)
+    return search(LOTTERY, offer(*WORTH), opinion, config, seed=11)
 
 
 def request_like(result, options, **more):

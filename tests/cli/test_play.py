@@ -44,7 +44,7 @@ def test_other_seats_are_played_by_the_search(tesuji):
 
 def test_one_player_with_chance(tesuji):
     typed = "up\nright\ndown\nleft\n" * 200
-    game = "2048(size=2,target=16)"
+    game = "2048(size=2,target=32)"
     code, out, _ = tesuji("play", game, "--simulations", "20", typed=typed)
     assert code == 0 and "you play alone" in out
     assert re.search(r"chance: [24]@[ab][12]", out)

@@ -11,7 +11,7 @@ from tesuji.selfplay.worker import Worker
 TIC_TAC_TOE = make_game("tic-tac-toe")
 DOTS_AND_BOXES = make_game("dots-and-boxes")
 TRIO = make_game("trio")
-TWENTY_FORTY_EIGHT = make_game("2048")
+TWENTY_FORTY_EIGHT = make_game("2048(size=2,target=32)")
 GAMES = {game.name: game for game in (TIC_TAC_TOE, DOTS_AND_BOXES, TRIO, TWENTY_FORTY_EIGHT)}
 
 QUIET = SelfPlayConfig(

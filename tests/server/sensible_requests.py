@@ -9,7 +9,7 @@ from tesuji.games import make_game
 from tesuji.search.config import option_kinds
 
 RUN = "finished"
-GAMES = ("tic-tac-toe", "connect-four(rows=4,cols=5)", "2048", "trio")
+GAMES = ("tic-tac-toe", "connect-four", "2048(size=2,target=32)", "trio")
 SAVED = (
     '{"format": "tesuji-game", "version": 1, "game": "tic-tac-toe", "moves": ["b2"]}',
     '{"format": "tesuji-game", "version": 1, "game": "trio", "moves": ["b2"], "setup": {}}',

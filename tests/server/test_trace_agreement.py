@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from traced_searches import fixed_evaluator, look, run, start, trace_of, with_simulations
+from traced_searches import TILES, fixed_evaluator, look, run, start, trace_of, with_simulations
 
 from tesuji import CHANCE, SearchConfig, Searcher, make_game
 from tesuji.server.analysis import analyse
@@ -22,8 +22,8 @@ PREFIXES = {
     "puct-log": ("connect-four", "fixed", 120, (), {"selection": "puct-log"}),
     "three players": ("trio", "fixed", 150, (), {"fpu": "parent"}),
     "three players, uct": ("trio", "rollout", 150, (2, 3), {"rollouts": 3}),
-    "chance": ("2048", "rollout", 100, (), {}),
-    "chance, puct": ("2048", "fixed", 100, (), {"fpu": "reduction"}),
+    "chance": (TILES, "rollout", 100, (), {}),
+    "chance, puct": (TILES, "fixed", 100, (), {"fpu": "reduction"}),
     "noise": ("tic-tac-toe", "fixed", 150, (), {"noise_weight": 0.5, "noise_alpha": 0.3}),
     "forced playouts": ("connect-four", "fixed", 100, (), {"forced_playouts": 2.0}),
     "spread": ("connect-four", "fixed", 100, (), {"c_puct_spread": 0.85}),
@@ -49,7 +49,7 @@ WHOLES = {
         (0, 8),
         {"leaves": 8, "proven_values": True},
     ),
-    "leaves and chance": ("2048", "fixed", 100, (), {"leaves": 4}),
+    "leaves and chance": (TILES, "fixed", 100, (), {"leaves": 4}),
 }
 
 
@@ -108,7 +108,7 @@ KEPT = {
     "uct": ("connect-four", "rollout", (), {}),
     "puct": ("connect-four", "fixed", (), {"fpu": "parent", "c_puct_spread": 0.85}),
     "three players": ("trio", "fixed", (), {}),
-    "chance": ("2048", "fixed", (), {}),
+    "chance": (TILES, "fixed", (), {}),
     "proofs": ("tic-tac-toe", "rollout", (), {"proven_values": True}),
     "a full tree": ("tic-tac-toe", "rollout", (), {"max_bytes": 12_000}),
     "gumbel with lost moves": ("tic-tac-toe", "fixed", (0, 4, 8), GUMBEL_WITH_PROOFS),

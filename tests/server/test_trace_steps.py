@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from test_trace_agreement import PREFIXES, WHOLES, search_twice
-from traced_searches import run, start, trace_of
+from traced_searches import TILES, run, start, trace_of
 
 from tesuji import CHANCE, make_game
 from tesuji.search.formulas import INFINITE
@@ -26,11 +26,15 @@ BY_SCORE = {
     "puct with the spread": ("connect-four", "fixed", {"c_puct_spread": 0.85}),
     "puct with noise": ("tic-tac-toe", "fixed", {"noise_weight": 0.5, "noise_alpha": 0.3}),
     "puct with rollouts": ("dots-and-boxes", "fixed", {"rollout_weight": 0.3, "rollouts": 3}),
-    "puct of one player and chance": ("2048", "fixed", {}),
+    "puct of one player and chance": (TILES, "fixed", {}),
     "puct in a full tree": ("tic-tac-toe", "fixed", {"max_bytes": 40_000}),
     "first play like the parent": ("trio", "fixed", {"fpu": "parent"}),
     "first play below the parent": ("connect-four", "fixed", {"fpu": "reduction"}),
-    "first play of one player": ("2048", "fixed", {"fpu": "reduction", "fpu_reduction": 0.5}),
+    "first play of one player": (
+        TILES,
+        "fixed",
+        {"fpu": "reduction", "fpu_reduction": 0.5},
+    ),
     "first play at once": ("connect-four", "fixed", {"fpu": "infinite"}),
     "puct-log": ("connect-four", "fixed", {"selection": "puct-log"}),
     "puct-log, first play": ("trio", "fixed", {"selection": "puct-log", "fpu": "reduction"}),
@@ -149,7 +153,7 @@ def test_shares_add_up_and_visits_grow_by_the_simulations_before():
 
 
 def test_chance_has_no_u_and_no_evaluation_of_its_own():
-    trace, outcomes = trace_of(run("2048", "fixed", 60)), 0
+    trace, outcomes = trace_of(run(TILES, "fixed", 60)), 0
     for number in range(1, 61):
         for choice in trace.step("a", number).choices:
             if choice.to_play == CHANCE:

@@ -4,7 +4,7 @@ import gc
 import weakref
 
 import pytest
-from traced_searches import look, run, start, trace_of
+from traced_searches import TILES, look, run, start, trace_of
 
 from tesuji import SearchConfig, make_game, search
 from tesuji.search.api import Searcher
@@ -181,7 +181,7 @@ def peek(searcher):
 
 
 def test_analysis_stops_where_chance_moves():
-    result = run("2048", "rollout", 200)
+    result = run(TILES, "rollout", 200)
     assert [move.player for move in analyse(result, None).variation] == [0]
 
 

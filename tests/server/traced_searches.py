@@ -11,6 +11,7 @@ from tesuji.server.messages.thinking import Look
 from tesuji.server.trace import Trace
 
 SEED = 5
+TILES = "2048(size=2,target=32)"  # chance, in the size that other tests of the search compile too
 
 
 @functools.cache

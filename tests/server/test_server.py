@@ -107,10 +107,10 @@ def test_alpha_beta_sees_a_win_in_one(client):
 
 def test_threats_are_answered_in_gomoku_and_refused_elsewhere(client):
     player = {"kind": "search", "evaluator": "threats", "simulations": 20}
-    moves = [7, 11, 8, 30, 9, 31, 10]  # four in a row, with one end open
-    position = {"game": "gomoku(size=6)", "moves": moves}
+    moves = [16, 20, 17, 210, 18, 211, 19]  # four in a row, with one end open
+    position = {"game": "gomoku", "moves": moves}
     answer = client.post("/api/search", json={"position": position, "player": player})
-    assert answer.json()["action"] == 6
+    assert answer.json()["action"] == 15
     refused = client.post("/api/search", json={"position": GAME, "player": player})
     assert refused.status_code == 422
     assert "threats are seen in gomoku only" in refused.text

@@ -1,11 +1,17 @@
 """Without the packages of an extra, a command says which extra to install, and the rest works."""
 
+import json
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
 
+# Runs commands one after the other, and tells of each its code and what it wrote.
 PROGRAM = """
+import contextlib
+import io
+import json
 import sys
 
 class Blocker:
@@ -17,63 +23,77 @@ class Blocker:
 
 sys.meta_path.insert(0, Blocker())
 from tesuji.cli.main import main
-sys.exit(main(sys.argv[2:]))
+told = []
+for command in json.loads(sys.argv[2]):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            code = main(command.split())
+    told.append((code, out.getvalue(), err.getvalue()))
+print(json.dumps(told))
 """
 
 
-def run_without(packages, *arguments, cwd):
-    command = [sys.executable, "-c", PROGRAM, ",".join(packages), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+class Run(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run_without(packages, *commands, cwd):
+    """What came of each of the commands."""
+    program = [sys.executable, "-c", PROGRAM, ",".join(packages), json.dumps(commands)]
+    told = subprocess.run(program, capture_output=True, text=True, cwd=cwd, timeout=300)
+    assert (told.returncode, told.stderr) == (0, "")
+    return [Run(*run) for run in json.loads(told.stdout)]
 
 
 LEARNING = ("torch", "safetensors", "pyarrow", "tensorboard", "matplotlib", "onnx", "onnxruntime")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "train tic-tac-toe",
-        "doctor runs/first",
-        "evaluate runs/first",
-        "export runs/first --onnx net.onnx",
-        "match run:runs/first:10 random",
-        "match run:runs/first:10 random --game tic-tac-toe",
-        "rate random run:runs/first:0",
-        "sweep runs/first --parameter c_puct --values 1,2",
-        "play tic-tac-toe --opponent run:runs/first:200",
-    ],
+COMMANDS = (
+    "train tic-tac-toe",
+    "doctor runs/first",
+    "evaluate runs/first",
+    "export runs/first --onnx net.onnx",
+    "match run:runs/first:10 random",
+    "match run:runs/first:10 random --game tic-tac-toe",
+    "rate random run:runs/first:0",
+    "sweep runs/first --parameter c_puct --values 1,2",
+    "play tic-tac-toe --opponent run:runs/first:200",
 )
-def test_command_that_learns_names_the_extra(tmp_path, command):
-    run = run_without(LEARNING, *command.split(), cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith("tesuji: this needs the package ")
-    assert "pip install 'tesuji[learn]'" in run.stderr and run.stderr.count("\n") == 1
+
+
+def test_commands_that_learn_name_the_extra(tmp_path):
+    runs = run_without(LEARNING, *COMMANDS, cwd=tmp_path)
+    for command, run in zip(COMMANDS, runs, strict=True):
+        assert (run.code, run.out) == (2, ""), command
+        assert run.err.startswith("tesuji: this needs the package "), command
+        assert "pip install 'tesuji[learn]'" in run.err and run.err.count("\n") == 1, command
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("package", ["safetensors", "pyarrow"])
 def test_every_package_of_the_extra_is_asked_for(tmp_path, package):
-    run = run_without([package], "train", "tic-tac-toe", cwd=tmp_path)
-    assert run.returncode == 2
-    assert f"package {package}: pip install 'tesuji[learn]'" in run.stderr
+    (run,) = run_without([package], "train tic-tac-toe", cwd=tmp_path)
+    assert run.code == 2
+    assert f"package {package}: pip install 'tesuji[learn]'" in run.err
 
 
 def test_own_game_is_not_blamed_for_a_missing_package(tmp_path):
     source = "from tesuji.games.tic_tac_toe import TicTacToe\n\n\nclass Own(TicTacToe):\n    pass\n"
     (tmp_path / "own.py").write_text(source)
-    run = run_without(LEARNING, "train", "own.py:Own", cwd=tmp_path)
-    assert run.returncode == 2 and "pip install 'tesuji[learn]'" in run.stderr
+    (run,) = run_without(LEARNING, "train own.py:Own", cwd=tmp_path)
+    assert run.code == 2 and "pip install 'tesuji[learn]'" in run.err
 
 
 def test_plot_names_its_own_extra(tmp_path):
-    arguments = "rate random uct:2 --game tic-tac-toe --games 2 --plot ladder.svg"
-    run = run_without(LEARNING, *arguments.split(), cwd=tmp_path)
-    assert run.returncode == 2 and "pip install 'tesuji[plots]'" in run.stderr
+    command = "rate random uct:2 --game tic-tac-toe --games 2 --plot ladder.svg"
+    (run,) = run_without(LEARNING, command, cwd=tmp_path)
+    assert run.code == 2 and "pip install 'tesuji[plots]'" in run.err
 
 
 def test_agents_without_a_network_play_without_any_of_it(tmp_path):
-    arguments = "match uct:5 random --game tic-tac-toe --games 2 --json"
-    run = run_without(LEARNING, *arguments.split(), cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    unsaid = run_without(LEARNING, *"match uct:5 random".split(), cwd=tmp_path)
-    assert "--game" in unsaid.stderr
+    commands = ("match uct:5 random --game tic-tac-toe --games 2 --json", "match uct:5 random")
+    played, unsaid = run_without(LEARNING, *commands, cwd=tmp_path)
+    assert played.code == 0, played.err
+    assert "--game" in unsaid.err

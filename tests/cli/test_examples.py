@@ -32,8 +32,9 @@ def test_own_game_passes_the_check(tesuji):
 
 
 def test_own_game_is_solved(tesuji):
-    game = f"{EXAMPLES / 'nim.py'}:Nim(stones=7)"
-    out = tesuji("search", game, "--set", "proven_values=true").out
+    game = f"{EXAMPLES / 'nim.py'}:Nim"
+    moves = ("--moves", "3 3 3 3 2")  # seven of the 21 stones are left
+    out = tesuji("search", game, *moves, "--set", "proven_values=true").out
     assert "best move  3" in out and "proven: win" in out  # four stones left lose
 
 

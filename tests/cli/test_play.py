@@ -1,5 +1,6 @@
 """`tesuji play`: whole games over stdin."""
 
+import itertools
 import re
 
 import pytest
@@ -26,10 +27,13 @@ def test_search_punishes_a_player_who_does_not_see(tesuji, side):
 
 
 def test_player_who_moves_again_is_asked_again(tesuji):
-    game = make_game("dots-and-boxes(rows=1,cols=1)")
+    game = make_game("dots-and-boxes")
     typed = "\n".join(map(game.action_name, range(game.num_actions))) + "\n"
-    code, out, _ = tesuji("play", game.name, "--simulations", "100", typed=typed * 4)
-    assert code == 0 and out.endswith("The search wins.\n")  # who draws the last line has the box
+    code, out, _ = tesuji("play", game.name, "--simulations", "400", typed=typed * 12)
+    turns = re.split(r"^(?=your move> |search plays )", out, flags=re.MULTILINE)[1:]
+    movers = [turn.split()[0] for turn in turns if "is not legal" not in turn]
+    assert code == 0 and len(movers) == game.num_actions
+    assert {("your", "your"), ("search", "search")} <= set(itertools.pairwise(movers))
 
 
 def test_other_seats_are_played_by_the_search(tesuji):

@@ -303,9 +303,9 @@ def test_a_search_is_kept_to_time_and_memory():
 
 def test_a_clock_rules_the_search():
     said = talk(
-        *("START 5", "INFO timeout_turn 200", "INFO max_memory 400000000", "BOARD"),
+        *("START 15", "INFO timeout_turn 200", "INFO max_memory 400000000", "BOARD"),
         *("0,0,1", "0,4,2", "1,0,1", "1,4,2", "2,0,1", "2,4,2", "3,0,1", "3,4,2", "DONE"),
-        agent="uct:100000000",
+        agent="threats:100000000",
     )
     assert said == ["OK", "4,0"]  # five in a row
 

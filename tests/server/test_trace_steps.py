@@ -44,7 +44,7 @@ BY_SCORE = {
 @pytest.mark.parametrize("case", BY_SCORE)
 def test_the_move_taken_is_the_first_of_the_largest_scores(case):
     name, evaluator, options = BY_SCORE[case]
-    trace = trace_of(run(name, evaluator, 250, **options))
+    trace = trace_of(run(name, evaluator, 120, **options))
     for number in range(1, trace.simulations + 1):
         for choice in trace.step("a", number).choices:
             if choice.to_play != CHANCE:

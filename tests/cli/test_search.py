@@ -92,13 +92,13 @@ def test_full_tree_is_noted(tesuji):
 
 
 def test_chance_is_named_or_drawn(tesuji):
-    named = search_json(tesuji, "2048", "--moves", "2@a1 4@b1 right", "--simulations", "50")
-    assert named["played"][:3] == ["2@a1", "4@b1", "right"] and len(named["played"]) == 4
-    drawn = search_json(tesuji, "2048", "--simulations", "50", "--seed", "3")
-    assert (
-        drawn["played"]
-        == search_json(tesuji, "2048", "--simulations", "50", "--seed", "3")["played"]
+    game = "2048(size=2,target=32)"
+    named = search_json(tesuji, game, "--moves", "2@a1 4@a2 right", "--simulations", "50")
+    assert named["played"][:3] == ["2@a1", "4@a2", "right"] and len(named["played"]) == 4
+    drawn, again = (
+        search_json(tesuji, game, "--simulations", "50", "--seed", "3") for _ in range(2)
     )
+    assert drawn["played"] == again["played"]
     assert len(drawn["played"]) == 2 and set(drawn["moves"]) <= {"up", "right", "down", "left"}
 
 

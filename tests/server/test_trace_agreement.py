@@ -14,9 +14,9 @@ GUMBEL_WITH_PROOFS = {"selection": "gumbel", "proven_values": True}
 
 # A search of fewer simulations is a prefix of the same search with more.
 PREFIXES = {
-    "uct": ("tic-tac-toe", "rollout", 300, (), {}),
+    "uct": ("tic-tac-toe", "rollout", 150, (), {}),
     "uct of a fixed function": ("connect-four", "fixed", 120, (3, 3), {"selection": "uct"}),
-    "puct": ("connect-four", "fixed", 200, (), {}),
+    "puct": ("connect-four", "fixed", 120, (), {}),
     "puct, uniform": ("dots-and-boxes", "uniform", 150, (0, 5), {}),
     "puct with rollouts": ("dots-and-boxes", "fixed", 80, (), {"rollout_weight": 0.3}),
     "puct-log": ("connect-four", "fixed", 120, (), {"selection": "puct-log"}),
@@ -41,7 +41,7 @@ WHOLES = {
     "gumbel": ("connect-four", "fixed", 100, (), {"selection": "gumbel"}),
     "gumbel with proofs": ("tic-tac-toe", "fixed", 300, (0, 4), GUMBEL_WITH_PROOFS),
     "gumbel with lost moves": ("tic-tac-toe", "fixed", 60, (0, 4, 8, 2), GUMBEL_WITH_PROOFS),
-    "leaves": ("connect-four", "fixed", 200, (), {"leaves": 4, "pending": "loss"}),
+    "leaves": ("connect-four", "fixed", 120, (), {"leaves": 4, "pending": "loss"}),
     "leaves with proofs": (
         "tic-tac-toe",
         "rollout",

@@ -7,6 +7,7 @@ import numpy as np
 from tesuji.games.connect_four import ConnectFour
 from tesuji.games.contract import CHANCE, Game, Grid, Step, Symmetry, field
 from tesuji.games.dots_and_boxes import DotsAndBoxes
+from tesuji.games.hex import Hex
 from tesuji.games.tic_tac_toe import TicTacToe
 from tesuji.games.trio import Trio
 from tesuji.games.twenty_forty_eight import TwentyFortyEight
@@ -497,3 +498,36 @@ class PlaysOutSmallIntegers(TicTacToe):
         count = self.legal_actions(state, actions)
         product = state.board[0, 0] * np.int8(100) + np.int8(100)  # fault
         return count if product > 0 else 1
+
+
+class HoldsOtherCells(Hex):
+    size = 3
+
+    def holder(self, state, action):
+        return super().holder(state, self.num_cells - 1 - action)
+
+
+class WinsByNothing(Hex):
+    size = 3
+
+    def winning_cells(self, state, cells):
+        pass
+
+
+class WinsByTheLosersCells(Hex):
+    size = 3
+
+    def winning_cells(self, state, cells):
+        for action in range(self.num_cells):
+            cells[action] = state.board[self.place(action)] != 0
+
+
+class TakesCellsAndDraws(TicTacToe):
+    moves_take_cells = True
+
+    def holder(self, state, action):
+        return state.board[action // 3, action % 3] - 1
+
+    def winning_cells(self, state, cells):
+        for action in range(9):
+            cells[action] = state.returns[self.holder(state, action)] > 0

@@ -9,6 +9,7 @@ import pytest
 from random_games import record_games
 
 from tesuji.games import make_game
+from tesuji.games.check_cells import winning_cells
 from tesuji.games.contract import IllegalMove
 from tesuji.games.hex import Hex, winning_chain
 from tesuji.games.registry import UnknownGame
@@ -259,3 +260,18 @@ def test_openspiel_playthrough_is_replayed_exactly():
         for action in re.findall(r"^action: (\d+)$", position, flags=re.MULTILINE):
             game.apply(state, int(action))
     assert state.is_over
+
+
+def test_a_win_rests_on_the_chain_that_is_marked():
+    game = Hex(size=5)
+    generator = np.random.default_rng(5)
+    for _ in range(200):
+        state = game.new_state()
+        while not state.is_over:
+            game.apply(state, int(generator.choice(game.legal(state))))
+        cells = winning_cells(game, state)
+        winner = int(state.returns[1] > 0.0)
+        assert {game.holder(state, cell) for cell in cells} == {winner}
+        alone = np.where(np.isin(np.arange(25), cells), "xo"[winner], "xo"[1 - winner])
+        assert len(winning_chain(alone.reshape(5, 5).tolist(), "xo"[winner])) == len(cells)
+        assert len(cells) == len(game.view(state).marks)

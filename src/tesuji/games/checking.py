@@ -1,6 +1,7 @@
 """The check of a game: tries the contract by random play, and says in one line what is wrong.
 
-`check_game` first plays uncompiled (`check_playing.py`, `check_playouts.py`), then looks at
+`check_game` first plays uncompiled (`check_playing.py`, and what only some games have:
+`check_playouts.py`, `check_cells.py`), then looks at
 observations, names and the board (`check_views.py`), at symmetries (`check_symmetries.py`), and
 last at the compiled rules (`check_compiling.py`). A step whose ground is missing is left out: where
 plain play fails, nothing is said of symmetries.
@@ -10,6 +11,7 @@ import contextlib
 
 import numpy as np
 
+from tesuji.games.check_cells import check_cells
 from tesuji.games.check_compiling import check_compiled
 from tesuji.games.check_playing import check_declarations, check_repeated, play_games
 from tesuji.games.check_playouts import check_playouts
@@ -36,6 +38,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> list[Finding]:
         played = play_games(findings, games, seed)
         check_repeated(findings, played)
         check_playouts(findings, played)
+        check_cells(findings, played)
         if not findings:
             check_observations(findings, played)
             check_names(findings)

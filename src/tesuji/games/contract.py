@@ -82,6 +82,7 @@ class Game:
     max_turns: ClassVar[Any] = None  # an upper bound on the plays in a game, chance's included
     max_chance_outcomes: ClassVar[Any] = MAX_CHANCE_OUTCOMES
     set_up_knows_the_end: ClassVar[bool] = False  # True: its set_up ends each position that is over
+    moves_take_cells: ClassVar[Any] = False  # True: see holder()
     runs_on_gpu: ClassVar[bool] = True  # False: its rules call what only a CPU can run
 
     def fields(self) -> dict[str, Field]:
@@ -109,6 +110,17 @@ class Game:
     def chance_outcomes(self, state: Any, actions: Any, probabilities: Any) -> int:
         """Where `to_play` is CHANCE: writes outcomes and probabilities, returns how many."""
         return 0
+
+    def holder(self, state: Any, action: Any) -> int:
+        """Who holds the cell that the action takes, or −1 for nobody.
+
+        For games that set `moves_take_cells`: two players, each action takes a cell for good, one
+        wins by the cells he holds, and no cell is ever too many. A search can learn more of them.
+        """
+        return -1
+
+    def winning_cells(self, state: Any, cells: Any) -> None:
+        """In such a game, won: writes 1 to cells[action] for cells that win by themselves."""
 
     def symmetries(self) -> list[Symmetry]:
         """The ways to turn the board that leave the game the same, the identity left out."""

@@ -30,6 +30,7 @@ class Go(GoSuperko):
     komi: float = 7.5  # added to white's area
 
     observation_shape = property(lambda self: (6, self.size, self.size))
+    set_up_knows_the_end = True  # which comes by passes, and a board shows none
 
     def __post_init__(self) -> None:
         """Refuses boards that cannot be named, and komi that is no number."""

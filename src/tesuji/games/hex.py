@@ -29,6 +29,8 @@ class Hex(Game):
     size: int = 11
     swap: bool = False  # whether the second player may begin by taking over the first stone
 
+    moves_take_cells = property(lambda self: not self.swap)
+    set_up_knows_the_end = True
     num_cells = property(lambda self: self.size * self.size)
     num_actions = property(lambda self: self.num_cells + self.swap)
     observation_shape = property(lambda self: (3, self.size, self.size))
@@ -144,6 +146,44 @@ class Hex(Game):
     def place(self, action: Any) -> Any:
         """Where the cell stands on the board with its border."""
         return (action // self.size + 1) * self.width + action % self.size + 1
+
+    def holder(self, state: Any, action: Any) -> int:
+        """Whose stone stands there, or −1."""
+        return int(state.board[self.place(action)] & 3) - 1
+
+    def winning_cells(self, state: Any, cells: Any) -> None:
+        """A shortest chain of the winner's.
+
+        His stones are numbered by their distance from one edge until one is at the other; from
+        there the numbers lead back.
+        """
+        colour, distance, here = 1 if state.returns[0] > 0.0 else 2, 0, -1
+        while here < 0:
+            distance += 1
+            for action in range(self.num_cells):
+                is_free = cells[action] == 0 and state.board[self.place(action)] & colour
+                along = action // self.size if colour == 1 else action % self.size
+                is_first = distance == 1 and along == 0
+                if is_free and (is_first or self.beside(cells, action, distance - 1) >= 0):
+                    cells[action] = distance
+                    if along == self.size - 1:
+                        here = action
+        while here >= 0:
+            distance -= 1
+            cells[here] = -1
+            here = self.beside(cells, here, distance) if distance > 0 else -1
+        for action in range(self.num_cells):
+            cells[action] = 1 if cells[action] < 0 else 0
+
+    def beside(self, cells: Any, action: Any, number: Any) -> int:
+        """A neighbour of that number, which is not 0, or −1."""
+        for step in self.steps:
+            place = self.place(action) + step
+            row, col = place // self.width - 1, place % self.width - 1
+            if number != 0 and 0 <= row < self.size and 0 <= col < self.size:
+                if cells[row * self.size + col] == number:
+                    return int(row * self.size + col)
+        return -1
 
     def observe(self, state: Any, planes: Any) -> None:
         """The mover's stones; the opponent's; ones throughout if the mover joins left and right."""

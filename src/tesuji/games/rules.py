@@ -66,6 +66,16 @@ def chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
     return _game_of(state).chance_outcomes(state, actions, probabilities)
 
 
+def holder(state: Any, action: Any) -> Any:
+    """Who holds the cell that the action takes, or −1."""
+    return _game_of(state).holder(state, action)
+
+
+def winning_cells(state: Any, cells: Any) -> Any:
+    """Marks the cells on which a win rests."""
+    return _game_of(state).winning_cells(state, cells)
+
+
 def reset(state: Any) -> Any:
     """Sets up a zeroed state."""
     return _game_of(state).reset(state)
@@ -78,8 +88,13 @@ def play(state: Any, action: Any) -> None:
     state.turn += np.int32(1)
 
 
+def game_of_type(state: types.Record) -> Game:
+    """The game whose states compiled code knows by this type."""
+    return _GAMES[list(state.fields)[-1]]
+
+
 def _rule_for(state: types.Record, name: str) -> Callable[..., Any]:
-    return bound_rule(list(state.fields)[-1], name)
+    return bound_rule(game_of_type(state).tag, name)
 
 
 @compiled_as(legal_actions)
@@ -110,6 +125,18 @@ def _observe(state: Any, planes: Any) -> Any:
 def _chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
     rule = _rule_for(state, "chance_outcomes")
     return lambda state, actions, probabilities: rule(state, actions, probabilities)
+
+
+@compiled_as(holder)
+def _holder(state: Any, action: Any) -> Any:
+    rule = _rule_for(state, "holder")
+    return lambda state, action: rule(state, action)
+
+
+@compiled_as(winning_cells)
+def _winning_cells(state: Any, cells: Any) -> Any:
+    rule = _rule_for(state, "winning_cells")
+    return lambda state, cells: rule(state, cells)
 
 
 @compiled_as(reset)

@@ -43,6 +43,7 @@ class SensorJammer(Game):
     observation_shape = property(lambda self: (10, self.rings, self.sectors))
     max_turns = property(lambda self: FIRST_TURN + 3 * self.rounds)
     max_chance_outcomes = property(lambda self: self.sectors + 1)  # numbers: 3 at most once begun
+    set_up_knows_the_end = True
 
     def __post_init__(self) -> None:
         """Refuses what cannot be drawn: on 4 sectors two contacts have two middles."""

@@ -75,7 +75,7 @@ class ReferenceSearcher:
     def search(self, state: Any, seed: int = 0, game_index: int = 0) -> ReferenceResult:
         """The whole search."""
         self.streams = random.make_streams(seed, 1, game_index)
-        self.simulations = 0
+        self.simulations = self.tidied_at = 0
         if self.root is None:
             self.root = self.new_node(self.game.copy(state))
             self.root.is_root = True
@@ -104,6 +104,7 @@ class ReferenceSearcher:
 
     def select_round(self) -> list[Leaf]:
         """Up to `leaves` leaves; a descent to a known result is backed up at once."""
+        self.let_go_of_proven()
         leaves: list[Leaf] = []
         while len(leaves) < self.config.leaves and not self.is_finished(len(leaves)):
             leaf = self.select(Leaf([], self.root), self.root)
@@ -141,13 +142,26 @@ class ReferenceSearcher:
         """The position after the edge's move; the tree keeps it while there is room."""
         state = self.game.copy(node.state)
         play_move(self.game, state, edge.action)
-        most_edges = self.game.max_chance_outcomes if has_chance(self.game) else 0
-        most_edges = max(most_edges, self.game.num_actions)
-        if self.num_nodes < self.max_nodes and self.num_edges + most_edges <= self.max_edges:
+        if not self.is_full():
             edge.child = self.new_node(state)
             return edge.child
         play_chance(self.game, state, self.streams)
         return Node(state, int(state.to_play))
+
+    def is_full(self) -> bool:
+        """Whether there is no place for one more node with as many edges as one can have."""
+        most_edges = self.game.max_chance_outcomes if has_chance(self.game) else 0
+        most_edges = max(most_edges, self.game.num_actions)
+        return self.num_nodes >= self.max_nodes or self.num_edges + most_edges > self.max_edges
+
+    def let_go_of_proven(self) -> None:
+        """A full tree forgets what is below proven edges, unless it did so a moment ago."""
+        pause = (self.max_nodes + self.config.leaves + 1) // 4
+        is_due = self.simulations - self.tidied_at >= pause
+        if self.config.proven_values and self.is_full() and is_due:
+            self.tidied_at = self.simulations
+            forget_proven(self.root)
+            self.num_nodes, self.num_edges = self.root.size()
 
     def new_node(self, state: Any) -> Node:
         """A node in the tree, with its edges; those of a decision get their priors later."""
@@ -194,3 +208,12 @@ class ReferenceSearcher:
         back_up(leaf, result)
         if self.config.proven_values and leaf.node.state.is_over:
             prove(self.game, leaf, result)
+
+
+def forget_proven(node: Node) -> None:
+    """Drops the children behind proven edges."""
+    for edge in node.edges:
+        if edge.proven is not None:
+            edge.child = None
+        elif edge.child is not None:
+            forget_proven(edge.child)

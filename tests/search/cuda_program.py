@@ -15,9 +15,10 @@ OPTIONS = {
     "gumbel": ({"selection": "gumbel"}, "network"),
     "several leaves": ({"leaves": 4, "pending": "loss"}, "network"),
     "proofs": ({"proven_values": True}, "uniform"),
+    "templates": ({"proven_values": True, "templates": 64}, "rollout"),
     "grave": ({"amaf": "grave", "grave_visits": 5}, "rollout"),
 }
-CASES = [f"{game} {options}" for game in GAMES for options in OPTIONS]
+CASES = [f"{game} {options}" for game in GAMES for options in OPTIONS if options != "templates"]
 OTHER_GAMES = (
     "dots-and-boxes",
     "trio",
@@ -34,7 +35,10 @@ OTHER_GAMES = (
     "orbit",
     "sensor-jammer",
 )
-OTHER_CASES = [f"{game} {options}" for game in OTHER_GAMES for options in ("uct", "gumbel")]
+OTHER_CASES = [
+    *(f"{game} {options}" for game in OTHER_GAMES for options in ("uct", "gumbel")),
+    "hex(size=3) templates",
+]
 
 
 def run_case(case, device):
@@ -43,7 +47,8 @@ def run_case(case, device):
     options, evaluator = OPTIONS[option_name]
     game = make_game(game_name)
     states = [played(game, 0), played(game, 1 if game_name in GAMES else 6)]
-    config = SearchConfig(simulations=40 if game_name in GAMES else 12, **options)
+    simulations = 120 if "templates" in options else 40 if game_name in GAMES else 12
+    config = SearchConfig(simulations=simulations, **options)
     results = search(
         game,
         states,

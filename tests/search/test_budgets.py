@@ -83,6 +83,7 @@ def test_seconds_end_the_search_inside_the_native_loop(evaluator):
 
 
 def test_another_thread_can_stop_a_search():
+    search(GAME, START, "rollout", SearchConfig(simulations=10))  # compiled beforehand
     stop = StopFlag()
     threading.Timer(0.1, stop.set).start()
     config = SearchConfig(simulations=2_000_000_000, max_bytes=1 << 28)

@@ -273,7 +273,8 @@ CHOICES = {
     "lcb_deviations": ({"choice": "lcb", "lcb_visits": 0.0}, 0.0),
     "lcb_visits": ({"choice": "lcb"}, 1.0),
 }
-BELOW = {"seconds", "max_bytes", "temperature", "temperature_turns", "trace"}
+# Looked at below, or, where no game of these has them, in test_templates.py.
+BELOW = {"seconds", "max_bytes", "temperature", "temperature_turns", "trace", "templates"}
 
 
 def search_both(where, options):

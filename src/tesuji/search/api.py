@@ -194,8 +194,7 @@ class Searcher:
         moves = np.atleast_1d(np.asarray(actions, np.int32))
         if moves.shape != (games,):
             raise ValueError(f"{len(moves)} actions were given for {games} games")
-        marks = np.empty(self._tree.nodes.shape, np.bool_)
-        self._kernels.advance_games(self._tag, self._tree, marks, moves, 0, games)
+        self._kernels.advance_games(self._tag, self._tree, moves, 0, games)
 
     def _as_batch(self, states: Any) -> NDArray[Any]:
         """The states as one array [B].

@@ -106,6 +106,9 @@ class SearchConfig:
     # Proofs, and many moves.
     proven_values: bool = False
     """Wins, losses and draws that are certain travel up the tree (MCTS-Solver)."""
+    templates: int = 0
+    """So many wins that rest on a few cells are remembered, and recognised in other positions; for
+    games in which moves take cells for good, such as Hex, with proven_values. 0: none."""
     amaf: Amaf = "off"
     """All-moves-as-first values: of the node itself (rave) or of an ancestor visited often enough
     (grave)."""
@@ -240,6 +243,8 @@ def ignored_options(config: SearchConfig) -> dict[str, str]:
             ignored[option] = f"{other} above 0"
     if config.leaves == 1:
         ignored["pending"] = "leaves above 1"
+    if not config.proven_values:
+        ignored["templates"] = "proven_values"
     return {
         option: reason
         for option, reason in ignored.items()
@@ -260,6 +265,10 @@ def check_for_game(config: SearchConfig, game: Game) -> None:
     if config.proven_values and has_chance(game):
         raise ValueError(
             f"proven_values works without chance, and {game.name} leaves moves to chance"
+        )
+    if config.templates and not game.moves_take_cells:
+        raise ValueError(
+            f"templates work where moves take cells for good, and {game.name} does not say so"
         )
 
 

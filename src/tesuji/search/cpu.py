@@ -76,10 +76,10 @@ def store_answers(scratch: Any, table: Any, leaves: Any, logits: Any, values: An
 
 
 @Kernel
-def advance_games(tree: Any, marks: Any, actions: Any, first: Any, last: Any) -> None:
+def advance_games(tree: Any, actions: Any, first: Any, last: Any) -> None:
     """Moves each game's root to the child behind its action."""
     for b in range(first, last):
-        advance(tree, marks, b, actions[b])
+        advance(tree, b, actions[b])
 
 
 @Kernel

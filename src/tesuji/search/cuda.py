@@ -82,8 +82,8 @@ def finish_games(
 
 
 @CudaKernel
-def advance_games(tree: Any, marks: Any, actions: Any, first: Any, last: Any) -> None:
+def advance_games(tree: Any, actions: Any, first: Any, last: Any) -> None:
     """Moves each game's root to the child behind its action."""
     b = first + cuda.grid(1)
     if b < last:
-        advance(tree, marks, b, actions[b])
+        advance(tree, b, actions[b])

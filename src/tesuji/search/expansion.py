@@ -10,6 +10,7 @@ from tesuji.search.amaf import clear_amaf
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.rollout import sample_chance
 from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL
+from tesuji.search.templates import clear_zone
 from tesuji.search.tree import UNVISITED, WAITING
 
 
@@ -61,10 +62,13 @@ def start_node(
     node.num_edges = 0
     node.sum_visits = 0
     node.mover = state.to_play
+    node.is_ahead = False
     for player in range(node.value_sum.shape[0]):
         node.value_sum[player] = 0.0
     if options.amaf != AMAF_OFF:
         clear_amaf(tree, b, place)
+    if options.templates > 0:
+        clear_zone(tree, b, place)
     if not state.is_over and state.turn >= options.max_turns:
         scratch.work[b].faults |= NOT_ENDING
 

@@ -7,6 +7,7 @@ returns sum to zero.
 from typing import Any
 
 from tesuji.compiling import kernel_function
+from tesuji.search.templates import mark_edge, rest_on_cells, rest_on_child
 from tesuji.search.tree import ROOT
 
 
@@ -23,24 +24,30 @@ def is_proven_loss(tree: Any, options: Any, b: Any, edge: Any) -> Any:
 
 
 @kernel_function
-def prove(tree: Any, b: Any, leaf: Any) -> None:
+def prove(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
     """Marks what follows from `leaf`, a finished game, along its path to the root."""
-    edge, node = tree.nodes[b, leaf].parent_edge, tree.nodes[b, leaf].parent
+    node = tree.nodes[b, leaf].parent
     value = float(tree.states[b, leaf].returns[tree.nodes[b, node].mover])
-    while True:
-        tree.extras[b, edge].is_proven = True
-        tree.extras[b, edge].exact = value
-        if not is_node_proven(tree, b, node):
-            return
+    mark_edge(tree, b, tree.nodes[b, leaf].parent_edge, value)
+    rest_on_cells(tree, scratch, options, b, leaf)
+    rest_on_child(tree, scratch, options, b, leaf)
+    climb(tree, scratch, options, b, node)
+
+
+@kernel_function
+def climb(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> None:
+    """Marks what follows from the node's edges, if they prove it, on the way to the root."""
+    while is_node_proven(tree, b, node):
         value = best_exact(tree, b, node)
         if node == ROOT:
             tree.roots[b].is_proven = True
             tree.roots[b].exact = value
             return
-        edge, parent = tree.nodes[b, node].parent_edge, tree.nodes[b, node].parent
-        if tree.nodes[b, parent].mover != tree.nodes[b, node].mover:
+        child, node = node, tree.nodes[b, node].parent
+        if tree.nodes[b, node].mover != tree.nodes[b, child].mover:
             value = -value
-        node = parent
+        mark_edge(tree, b, tree.nodes[b, child].parent_edge, value)
+        rest_on_child(tree, scratch, options, b, child)
 
 
 @kernel_function

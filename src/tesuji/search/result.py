@@ -257,6 +257,8 @@ def make_results(
         edges=tree.edges[:, :widest].copy(),  # a root's edges come first in its row
         extras=tree.extras[:, :widest].copy(),
         amaf=tree.amaf[:, :1],
+        zones=tree.zones[:, :1],
+        templates=tree.templates,
         roots=tree.roots.copy(),
     )
     return [

@@ -1,4 +1,4 @@
-"""Keeping the part of a tree that is still ahead after a move: everything else is slid over.
+"""Keeping the part of a tree that is still of use: everything else is slid over.
 
 Children come after their parents, and edges in the order of their nodes, so one pass in that order
 moves each node and its edges to a place at or before its own.
@@ -9,13 +9,12 @@ from typing import Any
 from tesuji.compiling import kernel_function
 from tesuji.search.tree import ROOT, UNVISITED
 
+_SHARE_BETWEEN = 4  # a full tree is tidied again after that part of its nodes in simulations
+
 
 @kernel_function
-def advance(tree: Any, marks: Any, b: Any, action: Any) -> None:
-    """Makes the child behind `action` the root of game b; without one, the tree is empty.
-
-    `marks` [B, N] is working memory.
-    """
+def advance(tree: Any, b: Any, action: Any) -> None:
+    """Makes the child behind `action` the root of game b; without one, the tree is empty."""
     root, edge = tree.roots[b], find_root_edge(tree, b, action)
     if edge < 0 or tree.edges[b, edge].child == UNVISITED:
         root.num_nodes = 0
@@ -27,7 +26,7 @@ def advance(tree: Any, marks: Any, b: Any, action: Any) -> None:
         is_same_mover = tree.nodes[b, ROOT].mover == tree.nodes[b, child].mover
         root.exact = exact if is_same_mover else -exact
     root.has_clean_prior = False
-    slide(tree, marks, b, child)
+    slide(tree, b, child, False)
 
 
 @kernel_function
@@ -42,19 +41,29 @@ def find_root_edge(tree: Any, b: Any, action: Any) -> Any:
 
 
 @kernel_function
-def slide(tree: Any, marks: Any, b: Any, root: Any) -> None:
+def let_go_of_proven(tree: Any, scratch: Any, options: Any, b: Any) -> None:
+    """Frees the room below proven edges, for a full tree that searches for a proof.
+
+    Not often, since it takes as long as to look at every node. A trace names nodes by their places,
+    so there it stays as it is.
+    """
+    work = scratch.work[b]
+    pause = tree.nodes.shape[1] // _SHARE_BETWEEN
+    if scratch.trace.shape[1] == 0 and work.simulations - work.tidied_at >= pause:
+        work.tidied_at = work.simulations
+        slide(tree, b, ROOT, options.proven_values)
+
+
+@kernel_function
+def slide(tree: Any, b: Any, root: Any, forgets_proven: Any) -> None:
     """Moves the nodes below `root` to the front, in order."""
-    num_nodes = tree.roots[b].num_nodes
-    for node in range(root, num_nodes):
-        marks[b, node] = False
-    marks[b, root] = True
     count, edges = 0, 0
-    for node in range(root, num_nodes):
-        if marks[b, node]:
+    for node in range(root, tree.roots[b].num_nodes):
+        if node == root or tree.nodes[b, node].is_ahead:
             move_node(tree, b, node, count)
             if count != ROOT:
                 tree.edges[b, tree.nodes[b, count].parent_edge].child = count
-            edges = move_edges(tree, marks, b, count, edges)
+            edges = move_edges(tree, b, count, edges, forgets_proven)
             count += 1
     tree.nodes[b, ROOT].parent = ROOT
     tree.roots[b].num_nodes = count
@@ -65,15 +74,18 @@ def slide(tree: Any, marks: Any, b: Any, root: Any) -> None:
 def move_node(tree: Any, b: Any, node: Any, place: Any) -> None:
     """Copies a node to `place`."""
     tree.nodes[b, place] = tree.nodes[b, node]
+    tree.nodes[b, place].is_ahead = False
     tree.states[b, place] = tree.states[b, node]
     if tree.node_extras.shape[1] > 0:
         tree.node_extras[b, place] = tree.node_extras[b, node]
+    for word in range(tree.zones.shape[2]):
+        tree.zones[b, place, word] = tree.zones[b, node, word]
     for code in range(tree.amaf.shape[2]):
         tree.amaf[b, place, code] = tree.amaf[b, node, code]
 
 
 @kernel_function
-def move_edges(tree: Any, marks: Any, b: Any, node: Any, first: Any) -> Any:
+def move_edges(tree: Any, b: Any, node: Any, first: Any, forgets_proven: Any) -> Any:
     """Moves a moved node's edges to `first` and on, marks their children; returns the end."""
     old, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
     tree.nodes[b, node].first_edge = first
@@ -82,8 +94,10 @@ def move_edges(tree: Any, marks: Any, b: Any, node: Any, first: Any) -> Any:
         if tree.extras.shape[1] > 0:
             tree.extras[b, first + index] = tree.extras[b, old + index]
         child = tree.edges[b, first + index].child
-        if child != UNVISITED:
-            marks[b, child] = True
+        if forgets_proven and tree.extras[b, first + index].is_proven:
+            tree.edges[b, first + index].child = UNVISITED
+        elif child != UNVISITED:
+            tree.nodes[b, child].is_ahead = True
             tree.nodes[b, child].parent = node
             tree.nodes[b, child].parent_edge = first + index
     return first + count

@@ -29,6 +29,8 @@ class Scratch(NamedTuple):
     leaves: NDArray[np.int64]  # [B, K] nodes selected in this round
     trail: NDArray[Any]  # [B, L] see trail_dtype; empty without AMAF
     trace: NDArray[Any]  # [B, T] see trace_dtype; empty unless wanted
+    fits: NDArray[np.uint64]  # [B, 2, words] see templates.py; empty without templates
+    images: NDArray[np.int32]  # [symmetries, A] what each action becomes, the identity first
 
 
 @functools.lru_cache(maxsize=64)
@@ -37,6 +39,7 @@ def work_dtype(game: Game) -> np.dtype[Any]:
     edges = edges_per_node(game)
     return record_dtype(
         simulations=np.int64,  # done so far
+        tidied_at=np.int64,  # simulations done when a full tree was last tidied
         num_leaves=np.int64,  # selected in this round
         fallbacks=np.int64,  # nodes whose legal moves got no prior at all
         faults=np.int32,
@@ -50,6 +53,10 @@ def work_dtype(game: Game) -> np.dtype[Any]:
         gumbel=(np.float64, edges),  # g of each root edge
         base_visits=(np.int32, edges),  # visits of each root edge when the search began
         actions=(np.int32, edges),  # legal actions or outcomes of one position
+        holders=(np.int8, game.num_actions),  # of each cell, and a zone, for templates
+        zone=(np.uint64, -(-game.num_actions // 64)),
+        in_zone=(np.int8, game.num_actions),
+        is_needed=(np.int8, game.num_actions),
         last_place=(np.int32, game.num_players * game.num_actions),  # AMAF: −1 between uses
     )
 
@@ -98,4 +105,12 @@ def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scr
         leaves=np.zeros((games, config.leaves), np.int64),
         trail=np.zeros((games, moves), trail_dtype()),
         trace=np.zeros((games, traced), trace_dtype(game)),
+        fits=np.zeros((games, 2, -(-config.templates // 64)), np.uint64),
+        images=_images(game) if config.templates else np.zeros((0, 0), np.int32),
     )
+
+
+def _images(game: Game) -> NDArray[np.int32]:
+    """What each action becomes, first as it is, then by each symmetry of the board."""
+    turned = [symmetry.actions for symmetry in game.symmetries()]
+    return np.array([range(game.num_actions), *turned], np.int32)

@@ -14,17 +14,20 @@ from tesuji.search.backup import backup
 from tesuji.search.expansion import (
     expand,
     grow,
+    is_full,
     set_priors,
     sort_edges,
     spare_place,
     start_node,
 )
 from tesuji.search.options import AMAF_OFF
-from tesuji.search.proof import is_proven, prove
+from tesuji.search.proof import climb, is_proven, prove
+from tesuji.search.reuse import let_go_of_proven
 from tesuji.search.rollout import add_rollouts
 from tesuji.search.root import prepare_root
 from tesuji.search.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
 from tesuji.search.selection import select_edge
+from tesuji.search.templates import for_cells, recall
 from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
 
 TAKEN_BACK = -1
@@ -87,6 +90,8 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         scratch.leaves[b, 0] = ROOT
         scratch.work[b].num_leaves = 1
         return
+    if options.proven_values and is_full(tree, scratch, options, b):
+        let_go_of_proven(tree, scratch, options, b)
     known = 0
     while scratch.work[b].num_leaves < options.leaves:
         if is_finished(tree, scratch, options, b):
@@ -130,6 +135,10 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """Follows edges from the root to a leaf or to a known result; returns that node."""
     node = ROOT
     while True:
+        if is_recognised(tree, scratch, options, b, node):
+            return TAKEN_BACK if node == ROOT else node
+        if tree.nodes[b, node].num_edges <= 0:
+            return node
         edge = select_edge(tree, scratch, options, b, node)
         if options.leaves > 1:
             tree.extras[b, edge].pending += 1
@@ -144,9 +153,17 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
         if tree.nodes[b, child].num_edges < 0 and not is_new:
             take_back(tree, b, child)
             return TAKEN_BACK
-        if tree.nodes[b, child].num_edges <= 0:
-            return child
         node = child
+
+
+@for_cells
+def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
+    """Whether templates prove a node, with all that follows; it waits for no evaluation then."""
+    if not (is_kept(tree, b, place) and recall(tree, scratch, options, b, place)):
+        return False
+    tree.nodes[b, place].num_edges = abs(tree.nodes[b, place].num_edges)
+    climb(tree, scratch, options, b, place)
+    return True
 
 
 @kernel_function
@@ -184,7 +201,7 @@ def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
     backup(tree, options, b, leaf, values)
     if options.proven_values and not is_exact:
-        prove(tree, b, leaf)
+        prove(tree, scratch, options, b, leaf)
     count_simulation(tree, scratch, b, leaf, values, PROVEN if is_exact else FINISHED)
 
 

@@ -20,7 +20,11 @@ ROOT = 0
 MOST_VISITS = 2**31 - 2  # visits are 32 bits; a search ends there
 UNVISITED = -1  # child of an edge that was never tried
 _NODES_PER_SIMULATION = 8  # where chance moves: each of its moves in a row is a node too
+ZONE, NEED = 0, 1  # of `templates`
 WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no place for edges
+
+
+_WORD = np.dtype(np.uint64)
 
 
 class Tree(NamedTuple):
@@ -36,6 +40,10 @@ class Tree(NamedTuple):
     edges: NDArray[Any]  # [B, E] see edge_dtype
     extras: NDArray[Any]  # [B, E] see extra_dtype; empty unless an option needs it
     amaf: NDArray[Any]  # [B, N + leaves + 1, P * A] see amaf_dtype; empty without AMAF
+    zones: NDArray[Any]  # [B, N + leaves + 1, A / 64] cells by bits; empty without templates
+    templates: NDArray[
+        Any
+    ]  # [B, P, 2, A, T / 64] T of them by bits: whether its ZONE or NEED has A
     roots: NDArray[Any]  # [B] see root_dtype
 
 
@@ -47,7 +55,8 @@ def node_dtype(game: Game) -> np.dtype[Any]:
         first_edge=np.int32,
         num_edges=np.int32,  # negative while the node waits for its evaluation
         sum_visits=np.int32,  # S, simulations that went on below
-        mover=np.int32,  # who plays here; a copy from the state, which descents then need not touch
+        mover=np.int16,  # who plays here; a copy from the state, which descents then need not touch
+        is_ahead=np.int16,  # marks what stays while others are let go
         value_sum=(np.float64, game.num_players),  # own evaluation, then all results below too
     )
 
@@ -94,6 +103,7 @@ def root_dtype(game: Game) -> np.dtype[Any]:
         used_edges=np.int32,
         exact=np.float32,  # proven value for the mover
         is_proven=np.bool_,
+        num_templates=(np.int32, game.num_players),  # learned, even if forgotten by now
         has_clean_prior=np.bool_,  # whether clean_prior is this root's
         clean_prior=(np.float32, edges_per_node(game)),  # the evaluator's, by edge, without noise
     )
@@ -195,6 +205,13 @@ def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
         "edges": _Column(edge_dtype(), "edge"),
         "extras": _Column(extra_dtype(), "edge", (), needs_extras(config)),
         "amaf": _Column(amaf_dtype(), "node", (codes,), config.amaf != "off"),
+        "zones": _Column(_WORD, "node", (-(-game.num_actions // 64),), config.templates > 0),
+        "templates": _Column(
+            _WORD,
+            "game",
+            (game.num_players, 2, game.num_actions, -(-config.templates // 64)),
+            config.templates > 0,
+        ),
         "roots": _Column(root_dtype(game), "game"),
     }
 

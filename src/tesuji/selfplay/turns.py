@@ -40,13 +40,11 @@ def start_searches(tree: Any, scratch: Any, options: Any, games: Any, plan: Any)
 
 
 @Kernel
-def take_turns(
-    tree: Any, scratch: Any, options: Any, games: Any, plan: Any, marks: Any, ended: Any
-) -> Any:
+def take_turns(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, ended: Any) -> Any:
     """Plays a move where a search has finished; writes the rows that ended, returns how many."""
     count = 0
     for b in range(games.seats.shape[0]):
-        take_turn(tree, scratch, options, games, plan[0], marks, b)
+        take_turn(tree, scratch, options, games, plan[0], b)
         if games.seats[b].ending != IN_PROGRESS:
             ended[count] = b
             count += 1
@@ -137,14 +135,13 @@ def start_search(scratch: Any, options: Any, games: Any, plan: Any, b: Any) -> N
     options[b].forced_playouts = full.forced_playouts if seat.is_full else 0.0
     work = scratch.work[b]
     work.simulations = 0
+    work.tidied_at = 0
     work.num_leaves = 0
     work.has_begun = False
 
 
 @kernel_function
-def take_turn(
-    tree: Any, scratch: Any, options: Any, games: Any, plan: Any, marks: Any, b: Any
-) -> None:
+def take_turn(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: Any) -> None:
     """Plays game b's move if its search has finished."""
     seat = games.seats[b]
     if seat.ending != IN_PROGRESS or not scratch.work[b].has_begun:
@@ -159,7 +156,7 @@ def take_turn(
     elif is_hopeless(games, plan, b):
         end_by_resignation(games, b)
     else:
-        play_searched(tree, scratch, games, plan, marks, b, action)
+        play_searched(tree, scratch, games, plan, b, action)
         if games.states[b].is_over:
             end_by_rules(games, b)
         else:
@@ -215,9 +212,7 @@ def is_hopeless(games: Any, plan: Any, b: Any) -> Any:
 
 
 @kernel_function
-def play_searched(
-    tree: Any, scratch: Any, games: Any, plan: Any, marks: Any, b: Any, action: Any
-) -> None:
+def play_searched(tree: Any, scratch: Any, games: Any, plan: Any, b: Any, action: Any) -> None:
     """Plays the chosen move and what chance adds, and moves the tree along, or empties it."""
     begin = games.seats[b].length
     games.seats[b].length += 1
@@ -229,7 +224,7 @@ def play_searched(
         tree.roots[b].num_nodes = 0
     else:
         for turn in range(begin, games.seats[b].length):
-            advance(tree, marks, b, games.moves[b, turn].action)
+            advance(tree, b, games.moves[b, turn].action)
 
 
 @kernel_function

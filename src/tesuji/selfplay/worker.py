@@ -72,7 +72,6 @@ class Worker:
         kept = searched * _KEPT_SEARCHES if self.config.reuse_tree and search.simulations else 0
         size = plan_tree(game, self.search, count, kept)
         self._tree = make_tree(game, self.search, count, size)
-        self._marks = np.empty(self._tree.nodes.shape, np.bool_)
         self._scratch = make_scratch(game, self.search, count, seed)
         self._scratch.streams[:] = make_streams(seed, count, number * count)
         self._options = make_options(self.search, game, count + 1)
@@ -111,7 +110,7 @@ class Worker:
         if answers is not None:
             cpu.finish_games(self._tag, tree, scratch, self._options, *answers, 0, count)
         check_faults(self.game, int(np.bitwise_or.reduce(scratch.work["faults"])))
-        num_ended = take_turns(self._tag, *self._arrays(), self._marks, self._ended)
+        num_ended = take_turns(self._tag, *self._arrays(), self._ended)
         return self._replace(self._ended[:num_ended]) if num_ended else []
 
     def timing(self) -> Timing:

@@ -110,6 +110,8 @@ def _make_root(request: FormulaRequest) -> Tree:
         edges=np.zeros((1, count), _EDGE),
         extras=np.zeros((0, 0), _EXTRA),
         amaf=np.zeros((0, 0, 0), _AMAF),
+        zones=np.zeros((0, 0, 0), np.uint64),
+        templates=np.zeros((0, 0, 0, 0, 0), np.uint64),
         roots=np.zeros(0, np.int8),
     )
     visits = np.array([child.visits for child in request.children], np.int64)

@@ -1,0 +1,147 @@
+"""Templates: wins that rest on a few cells, learned by a search and recognised elsewhere."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from tesuji import SearchConfig, Searcher, make_game, search
+from tesuji.games.hex import Hex
+from tesuji.games.setting_up import set_up
+from tesuji.opponents.alpha_beta import AlphaBeta
+from tesuji.search.tree import NEED, ZONE
+
+GAME = Hex(size=4)
+SOLVER = AlphaBeta(GAME, depth=GAME.max_turns)
+PLAYOUTS = {
+    "simulations": 200_000,
+    "selection": "puct",
+    "c_puct": 0.02,
+    "c_puct_base": 0.0,
+    "fpu": "zero",
+    "amaf": "grave",
+    "proven_values": True,
+}
+CONFIG = SearchConfig(templates=4096, **PLAYOUTS)
+
+
+def opening(action, game=GAME):
+    state = game.new_state()
+    game.apply(state, action)
+    return state
+
+
+def exact(state):
+    """The value for the mover, by alpha-beta."""
+    solved = SOLVER.solve(state)
+    assert solved.is_exact
+    return max(value for value in solved.values if not np.isnan(value))
+
+
+def learned(searcher):
+    """Each template of a searcher's only game: player, cells of the zone, cells to hold."""
+    tree = searcher._tree
+    for player, count in enumerate(tree.roots[0].num_templates):
+        for template in range(count):
+            word, bit = divmod(template, 64)
+            cells = (tree.templates[0, player, :, :, word] >> np.uint64(bit)) & np.uint64(1)
+            yield player, np.flatnonzero(cells[ZONE]), np.flatnonzero(cells[NEED])
+
+
+def test_every_template_wins_against_all_other_cells_at_once():
+    searcher = Searcher(GAME, "rollout", CONFIG)
+    for action in (0, 3, 5):
+        assert searcher.search(opening(action), seed=action).proven
+    templates = list(learned(searcher))
+    assert len(templates) > 150
+    for player, zone, need in templates[::7]:
+        cells = np.full(GAME.num_cells, "xo"[1 - player])
+        cells[zone] = "."
+        cells[need] = "xo"[player]
+        assert set(need) <= set(zone)
+        state = set_up(GAME, cells.reshape(4, 4).tolist(), to_play=1 - player)
+        assert state.is_over or exact(state) == -1.0
+        assert not state.is_over or state.returns[player] == 1.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_proofs_are_alpha_betas_from_positions_on_the_way(seed):
+    state, generator = GAME.new_state(), np.random.default_rng(seed)
+    for _ in range(1 + seed % 5):
+        GAME.apply(state, int(generator.choice(GAME.legal(state))))
+    result = search(GAME, state, "rollout", CONFIG, seed=seed)
+    assert result.proven
+    assert result.value == exact(state)
+    solved = SOLVER.solve(state).values
+    known = ~np.isnan(result.exact)
+    assert np.array_equal(result.exact[known], solved[known])
+
+
+def test_templates_shorten_proofs():
+    plain = SearchConfig(**PLAYOUTS)
+    for action in (0, 6):
+        without, with_them = (
+            search(GAME, opening(action), "rollout", config, seed=1) for config in (plain, CONFIG)
+        )
+        assert without.proven and with_them.proven and without.value == with_them.value
+        assert with_them.simulations < without.simulations / 4
+
+
+def test_a_searcher_remembers_them_from_search_to_search():
+    searcher = Searcher(GAME, "rollout", CONFIG)
+    first = searcher.search(opening(0), seed=1).simulations
+    searcher.search(opening(4), seed=1)
+    assert searcher.search(opening(0), seed=1).simulations < first / 4
+
+
+def test_proof_stands_after_a_move_with_the_tree_kept():
+    state = GAME.new_state()
+    few = SearchConfig(**PLAYOUTS | {"simulations": 400}, templates=4096)
+    searcher = Searcher(GAME, "rollout", few)
+    for turn in itertools.count():
+        if state.is_over:
+            break
+        result = searcher.search(state, seed=turn)
+        if result.proven:
+            assert result.value == exact(state)
+        GAME.apply(state, result.best_action)
+        searcher.advance(result.best_action)
+    assert turn > 4
+
+
+def test_few_places_forget_the_oldest():
+    config = SearchConfig(templates=64, **PLAYOUTS)
+    searcher = Searcher(GAME, "rollout", config)
+    result = searcher.search(opening(1), seed=3)
+    assert result.proven and result.value == exact(opening(1))
+    assert max(searcher._tree.roots[0].num_templates) > 64
+
+
+def test_several_leaves_without_playouts_prove_as_much():
+    state = opening(9)
+    for action in (5, 3, 8):
+        GAME.apply(state, action)
+    config = SearchConfig(simulations=20_000, proven_values=True, templates=4096, leaves=8)
+    result = search(GAME, state, "uniform", config)
+    assert result.proven and result.value == exact(state)
+    plain = search(GAME, state, "uniform", dataclasses.replace(config, templates=0))
+    assert result.simulations < plain.simulations
+
+
+def test_a_full_tree_lets_go_of_what_is_proven():
+    small = SearchConfig(**PLAYOUTS | {"max_bytes": 1_500_000})
+    result = search(GAME, opening(2), "rollout", small, seed=1)
+    assert result.proven and result.value == exact(opening(2))
+    assert len(result.tree) < result.simulations / 4
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "hex(size=4,swap=True)", "gomoku"])
+def test_other_games_are_refused(name):
+    with pytest.raises(ValueError, match="templates work where moves take cells"):
+        Searcher(make_game(name), "rollout", CONFIG)
+
+
+def test_without_proofs_they_are_refused():
+    with pytest.raises(ValueError, match="templates counts only with proven_values"):
+        Searcher(GAME, "rollout", SearchConfig(templates=64))

@@ -1,11 +1,13 @@
 """Who wins each opening of Hex, by searches with proven values.
 
     python benchmarks/hex_openings.py SIZE [--table FILE] [--simulations N] [--gigabytes G]
+                                      [--templates N] [--seed N]
     python benchmarks/hex_openings.py SIZE --run RUN …
 
 FILE has lines `a1,white`, the winner with perfect play after that first move. Without one, boards
 up to 4x4 are compared with alpha-beta. Of two openings that half a turn makes the same, one is
-searched. Leaves are judged by random playouts, or by the network of a trained RUN.
+searched. Leaves are judged by random playouts, or by the network of a trained RUN. The openings are
+searched one after the other, and templates learned in one serve in the next.
 """
 
 import argparse
@@ -24,7 +26,7 @@ LARGEST_SOLVED = 4  # boards that alpha-beta solves within seconds
 # Nearly no exploration: what was played elsewhere in the playouts says where to look first.
 BY_PLAYOUTS = {
     "selection": "puct",
-    "c_puct": 0.1,
+    "c_puct": 0.02,
     "c_puct_base": 0.0,
     "fpu": "zero",
     "amaf": "grave",
@@ -44,7 +46,7 @@ def main():
         for action in progress.track(range((game.num_cells + 1) // 2), description="openings"):
             names = [game.action_name(a) for a in sorted({action, game.num_cells - 1 - action})]
             start = time.perf_counter()
-            result = search_opening(searcher, action)
+            result = search_opening(searcher, action, asked.seed)
             seconds = f"{time.perf_counter() - start:.1f}"
             # White is to move, so the value is white's.
             found, wanted = COLOURS[int(result.value > 0)], expected.get(names[0], "?")
@@ -67,8 +69,10 @@ def ask():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("size", type=int)
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--simulations", type=int, default=1_000_000)
-    parser.add_argument("--gigabytes", type=float, default=4.0, help="for the tree")
+    parser.add_argument("--simulations", type=int, default=20_000_000, help="for each, at most")
+    parser.add_argument("--gigabytes", type=float, default=8.0, help="for the tree")
+    parser.add_argument("--templates", type=int, default=65536, help="0: without them")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--run", type=Path, help="whose network judges leaves")
     return parser.parse_args()
 
@@ -98,14 +102,15 @@ def make_searcher(game, asked):
     else:
         config, evaluator = SearchConfig(simulations=asked.simulations, **BY_PLAYOUTS), "rollout"
     most = int(asked.gigabytes * 2**30)
-    config = dataclasses.replace(config, proven_values=True, max_bytes=most)
+    proofs = {"proven_values": True, "templates": asked.templates, "max_bytes": most}
+    config = dataclasses.replace(config, **proofs)
     return Searcher(game, evaluator, config)
 
 
-def search_opening(searcher, action):
+def search_opening(searcher, action, seed):
     state = searcher.game.new_state()
     searcher.game.apply(state, action)
-    return searcher.search([state], seed=action)[0]
+    return searcher.search([state], seed=seed)[0]
 
 
 if __name__ == "__main__":

@@ -6,8 +6,7 @@
 
 FILE has lines `a1,white`, the winner with perfect play after that first move. Without one, boards
 up to 4x4 are compared with alpha-beta. Of two openings that half a turn makes the same, one is
-searched. Leaves are judged by random playouts, or by the network of a trained RUN. The openings are
-searched one after the other, and templates learned in one serve in the next.
+searched. Leaves are judged by random playouts, or by the network of a trained RUN.
 """
 
 import argparse

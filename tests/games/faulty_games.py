@@ -531,3 +531,25 @@ class TakesCellsAndDraws(TicTacToe):
     def winning_cells(self, state, cells):
         for action in range(9):
             cells[action] = state.returns[self.holder(state, action)] > 0
+
+
+class TakesTwoCells(Hex):
+    size = 3
+
+    def end_turn(self, state):
+        state.to_play = (state.turn + 2) // 2 % 2
+
+
+class TakesSomeCells(Hex):
+    size = 3
+
+    def legal_actions(self, state, actions):
+        return min(super().legal_actions(state, actions), 3)
+
+
+class HoldsByAList(Hex):
+    size = 3
+
+    def holder(self, state, action):
+        held = [[], 1, "x"]  # fault
+        return super().holder(state, action) + len(held) - 3

@@ -1,7 +1,6 @@
 """Templates: wins that rest on a few cells, learned by a search and recognised elsewhere."""
 
 import dataclasses
-import itertools
 
 import numpy as np
 import pytest
@@ -88,26 +87,56 @@ def test_templates_shorten_proofs():
         assert with_them.simulations < without.simulations / 4
 
 
-def test_a_searcher_remembers_them_from_search_to_search():
+def test_what_was_searched_before_plays_no_part():
     searcher = Searcher(GAME, "rollout", CONFIG)
-    first = searcher.search(opening(0), seed=1).simulations
     searcher.search(opening(4), seed=1)
-    assert searcher.search(opening(0), seed=1).simulations < first / 4
+    again = searcher.search(opening(0), seed=1)
+    fresh = search(GAME, opening(0), "rollout", CONFIG, seed=1)
+    assert again.simulations == fresh.simulations
+    assert again.visits.tolist() == fresh.visits.tolist()
 
 
-def test_proof_stands_after_a_move_with_the_tree_kept():
-    state = GAME.new_state()
-    few = SearchConfig(**PLAYOUTS | {"simulations": 400}, templates=4096)
-    searcher = Searcher(GAME, "rollout", few)
-    for turn in itertools.count():
-        if state.is_over:
-            break
-        result = searcher.search(state, seed=turn)
-        if result.proven:
-            assert result.value == exact(state)
-        GAME.apply(state, result.best_action)
-        searcher.advance(result.best_action)
-    assert turn > 4
+@pytest.mark.parametrize("max_bytes", [1 << 30, 120_000])
+def test_proofs_stand_after_any_moves_with_the_tree_kept(max_bytes):
+    options = PLAYOUTS | {"simulations": 400, "max_bytes": max_bytes}
+    searcher = Searcher(GAME, "rollout", SearchConfig(**options, templates=64))
+    generator, proofs = np.random.default_rng(1), 0
+    for _ in range(8):
+        state = GAME.new_state()
+        while not state.is_over:
+            result = searcher.search(state, seed=state.turn)
+            if result.proven:
+                value = exact(state)
+                child = GAME.copy(state)
+                GAME.apply(child, result.best_action)
+                reached = child.returns[state.to_play] if child.is_over else -exact(child)
+                assert result.value == value == reached
+                proofs += 1
+            action = int(generator.choice(GAME.legal(state)))
+            GAME.apply(state, action)
+            searcher.advance(action)
+    assert proofs > 30
+
+
+def test_proofs_are_right_with_widening():
+    def lopsided(planes):
+        flat = planes.reshape(len(planes), -1)
+        weights = np.sin(np.arange(flat.shape[1] * (GAME.num_actions + 1)))
+        outputs = 3.0 * flat @ weights.reshape(flat.shape[1], -1)
+        return outputs[:, :-1], np.tanh(outputs[:, -1])
+
+    options = {"proven_values": True, "templates": 1024, "widening": 4.0}
+    config = SearchConfig(simulations=4000, **options)
+    generator, proofs = np.random.default_rng(7), 0
+    for seed in range(12):
+        state = GAME.new_state()
+        for _ in range(4):
+            GAME.apply(state, int(generator.choice(GAME.legal(state))))
+        result = search(GAME, state, lopsided, config, seed=seed)
+        solved, known = SOLVER.solve(state).values, ~np.isnan(result.exact)
+        assert np.array_equal(result.exact[known], solved[known])
+        proofs += result.proven
+    assert proofs > 6
 
 
 def test_few_places_forget_the_oldest():
@@ -140,6 +169,11 @@ def test_a_full_tree_lets_go_of_what_is_proven():
 def test_other_games_are_refused(name):
     with pytest.raises(ValueError, match="templates work where moves take cells"):
         Searcher(make_game(name), "rollout", CONFIG)
+
+
+def test_a_trace_of_them_is_refused():
+    with pytest.raises(ValueError, match="leave templates at 0"):
+        SearchConfig(simulations=10, proven_values=True, templates=64, trace=True)
 
 
 def test_without_proofs_they_are_refused():

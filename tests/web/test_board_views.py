@@ -129,7 +129,7 @@ def test_every_board_fits_the_window_and_shows_the_position(open_page, width):
         for player, piece in enumerate("xo", 1):
             stones = board(page).get_by_role("gridcell", name=f"{piece}, player {player}")
             expect(stones).to_have_count(texts.count(piece))
-        box = board(page).bounding_box()
+        box = board(page).evaluate("element => element.getBoundingClientRect().toJSON()")
         size = page.viewport_size
         assert box["x"] >= 0 and box["x"] + box["width"] <= size["width"]
         assert box["height"] <= 0.8 * size["height"], f"{name} is higher than the window"

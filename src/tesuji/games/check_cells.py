@@ -1,5 +1,6 @@
 """What a game in which moves take cells says of them: who holds each, and which have won."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ def check_cells(findings: Findings, played: list[Played]) -> None:
         raise Stop
     for one in played:
         before = _holders(findings, one.states[0])
-        for state, after, action in zip(one.states, one.states[1:], one.actions, strict=False):
+        for ply, (state, after) in enumerate(itertools.pairwise(one.states)):
+            action = one.actions[ply]
+            _check_turn(findings, state, after, one.legal[ply], before)
             expected = [*before[:action], int(state.to_play), *before[action + 1 :]]
             before = _holders(findings, after)
             if before != expected:
@@ -31,6 +34,27 @@ def check_cells(findings: Findings, played: list[Played]) -> None:
                     f"{action} of player {state.to_play} at turn {state.turn}",
                 )
         _check_win(findings, one.states[-1], before)
+
+
+def _check_turn(
+    findings: Findings, state: Any, after: Any, legal: list[int], holders: list[int]
+) -> None:
+    """Every free cell may be taken, and nobody moves twice."""
+    free = [action for action, held in enumerate(holders) if held == -1]
+    if sorted(legal) != free:
+        _add(
+            findings,
+            "legal_actions",
+            f"does not write just the free cells at turn {state.turn}; where that is so, leave "
+            "moves_take_cells False",
+        )
+    if after.to_play == state.to_play and not after.is_over:
+        _add(
+            findings,
+            "play",
+            f"lets player {state.to_play} move twice at turn {state.turn}; where that is so, leave "
+            "moves_take_cells False",
+        )
 
 
 def winning_cells(game: Game, state: Any) -> list[int]:

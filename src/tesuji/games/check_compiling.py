@@ -13,10 +13,13 @@ from numba.core.errors import NumbaError, NumbaWarning
 from tesuji.binding import RuleError, source_files
 from tesuji.compiling import Kernel
 from tesuji.games import rules
+from tesuji.games.check_cells import winning_cells
 from tesuji.games.check_playing import Played, first_difference, rule_place
 from tesuji.games.check_playouts import playout_actions
 from tesuji.games.contract import CHANCE, RULES, Game, has_own_playouts
 from tesuji.games.findings import Findings
+
+_CELL_RULES = ("holder", "winning_cells")
 
 # What to write instead, by what Numba's sentence (before the |) or the line it complains of has.
 _HINTS = (
@@ -52,6 +55,14 @@ def _replay(states, played, legal, counts, probabilities, planes):  # type: igno
 
 
 @Kernel
+def _read_cells(states, found):  # type: ignore[no-untyped-def]
+    """Writes who holds each cell of a finished game, and which cells have won."""
+    for action in range(found.shape[1]):
+        found[0, action] = rules.holder(states[0], action)
+    rules.winning_cells(states[0], found[1])
+
+
+@Kernel
 def _list_playouts(states, listed, counts):  # type: ignore[no-untyped-def]
     """Writes what random playouts choose among in each state where a player is to move."""
     for i in range(states.shape[0]):
@@ -64,7 +75,7 @@ def check_compiled(findings: Findings, played: list[Played]) -> None:
     game = findings.game
     try:
         tag = rules.register(game)
-        for rule in RULES:
+        for rule in (*RULES, *(_CELL_RULES if game.moves_take_cells else ())):
             rules.bound_rule(tag, rule)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NumbaWarning)
@@ -109,7 +120,9 @@ def _check_game_compiled(findings: Findings, tag: str, one: Played) -> bool:
             f"that overflow, or for a global that changes ({rule_place(game, rule)})",
         )
         return False
-    return not has_own_playouts(game) or _check_playouts_compiled(findings, tag, one)
+    if has_own_playouts(game) and not _check_playouts_compiled(findings, tag, one):
+        return False
+    return not game.moves_take_cells or _check_cells_compiled(findings, tag, one)
 
 
 def _check_playouts_compiled(findings: Findings, tag: str, one: Played) -> bool:
@@ -130,6 +143,24 @@ def _check_playouts_compiled(findings: Findings, tag: str, one: Played) -> bool:
             f"({rule_place(game, 'playout_actions')})",
         )
         return False
+    return True
+
+
+def _check_cells_compiled(findings: Findings, tag: str, one: Played) -> bool:
+    """Whether the last position's cells are held and have won as uncompiled."""
+    game, states = findings.game, np.array(one.states[-1:], findings.game.dtype)
+    found = np.zeros((2, game.num_actions), np.int32)
+    _read_cells(tag, states, found)
+    held = [int(game.holder(states[0], action)) for action in range(game.num_actions)]
+    won = np.flatnonzero(found[1]).tolist() == winning_cells(game, states[0])
+    for rule, is_alike in zip(_CELL_RULES, (found[0].tolist() == held, won), strict=True):
+        if not is_alike:
+            findings.add(
+                "compiled differs",
+                f"{rule} compiled says something else than uncompiled: look for small integers "
+                f"that overflow, or for a global that changes ({rule_place(game, rule)})",
+            )
+            return False
     return True
 
 
@@ -163,6 +194,8 @@ def _argument_types(game: Game) -> dict[str, tuple[Any, ...]]:
         "play": (state, types.int32),
         "observe": (state, planes),
         "chance_outcomes": (state, actions, types.float64[::1]),
+        "holder": (state, types.int32),
+        "winning_cells": (state, actions),
     }
 
 

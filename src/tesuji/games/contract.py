@@ -114,13 +114,14 @@ class Game:
     def holder(self, state: Any, action: Any) -> int:
         """Who holds the cell that the action takes, or −1 for nobody.
 
-        For games that set `moves_take_cells`: two players, each action takes a cell for good, one
-        wins by the cells he holds, and no cell is ever too many. A search can learn more of them.
+        For games that set `moves_take_cells`: two players in turn, each action takes a cell for
+        good, every free one may be taken, one wins by the cells he holds, no cell is ever too many.
+        Symmetries leave each player his aim. A search can learn more of such games.
         """
         return -1
 
     def winning_cells(self, state: Any, cells: Any) -> None:
-        """In such a game, won: writes 1 to cells[action] for cells that win by themselves."""
+        """In such a game, won: writes 1 to the zeroed cells[action] for cells that win alone."""
 
     def symmetries(self) -> list[Symmetry]:
         """The ways to turn the board that leave the game the same, the identity left out."""

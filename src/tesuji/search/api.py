@@ -178,6 +178,8 @@ class Searcher:
     def peek(self) -> list[SearchResult]:
         """The results so far, one a game; to be called by `progress`, when the search stands still.
 
+        Look at their trees at once: one that lets go of what is proven numbers its nodes anew.
+
         Raises:
             RuntimeError: when nothing is being searched.
         """

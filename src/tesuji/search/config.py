@@ -35,7 +35,7 @@ class SearchConfig:
     """Wall-clock time."""
     max_bytes: int = 1 << 30
     """Most memory for the tree, all games of a batch together; a full tree is searched on without
-    growing."""
+    growing, but for the room that proven_values makes."""
 
     # Selection.
     selection: Selection = "auto"
@@ -107,8 +107,8 @@ class SearchConfig:
     proven_values: bool = False
     """Wins, losses and draws that are certain travel up the tree (MCTS-Solver)."""
     templates: int = 0
-    """So many wins that rest on a few cells are remembered, and recognised in other positions; for
-    games in which moves take cells for good, such as Hex, with proven_values. 0: none."""
+    """So many wins that rest on a few cells, rounded up to 64, are remembered and recognised
+    elsewhere; for games in which moves take cells for good, such as Hex, with proven_values."""
     amaf: Amaf = "off"
     """All-moves-as-first values: of the node itself (rave) or of an ancestor visited often enough
     (grave)."""
@@ -181,6 +181,8 @@ def _check_ranges(config: SearchConfig) -> None:
 def _check_together(config: SearchConfig) -> None:
     if config.trace and not config.simulations:
         raise ValueError("trace keeps a number of simulations: set simulations")
+    if config.trace and config.templates:
+        raise ValueError("trace cannot tell when templates proved a move: leave templates at 0")
     if config.selection == "gumbel" and not config.simulations:
         raise ValueError("selection=gumbel shares out a number of simulations: set simulations")
     if config.selection == "gumbel" and config.visits:
@@ -266,7 +268,7 @@ def check_for_game(config: SearchConfig, game: Game) -> None:
         raise ValueError(
             f"proven_values works without chance, and {game.name} leaves moves to chance"
         )
-    if config.templates and not game.moves_take_cells:
+    if config.templates and not (game.moves_take_cells and game.num_players == 2):
         raise ValueError(
             f"templates work where moves take cells for good, and {game.name} does not say so"
         )

@@ -68,16 +68,21 @@ def is_empty(weights: Any, count: Any) -> Any:
 
 @kernel_function
 def keep_candidates(tree: Any, options: Any, b: Any, weights: Any) -> None:
-    """Sets moves that are not worth playing to 0, where that leaves any."""
+    """Sets moves that are not worth playing to 0, where that leaves any.
+
+    Those that prove the root count alike where templates did so, and none of them was tried.
+    """
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     kept = 0.0
     for index in range(count):
         if is_candidate(tree, options, b, first + index):
             kept += weights[index]
-    if kept > 0.0:
+    if kept > 0.0 or tree.roots[b].is_proven:
         for index in range(count):
             if not is_candidate(tree, options, b, first + index):
                 weights[index] = 0.0
+            elif kept == 0.0:
+                weights[index] = 1.0
 
 
 @kernel_function

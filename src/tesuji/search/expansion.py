@@ -10,8 +10,8 @@ from tesuji.search.amaf import clear_amaf
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.rollout import sample_chance
 from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL
-from tesuji.search.templates import clear_zone
 from tesuji.search.tree import UNVISITED, WAITING
+from tesuji.search.zones import clear_zone
 
 
 @kernel_function
@@ -152,11 +152,21 @@ def sort_edges(tree: Any, b: Any, node: Any) -> None:
     """Sorts the edges of a new node by falling prior; equal ones keep their order."""
     first = tree.nodes[b, node].first_edge
     for edge in range(first + 1, first + tree.nodes[b, node].num_edges):
-        action, prior = tree.edges[b, edge].action, tree.edges[b, edge].prior
         place = edge
-        while place > first and tree.edges[b, place - 1].prior < prior:
-            tree.edges[b, place].action = tree.edges[b, place - 1].action
-            tree.edges[b, place].prior = tree.edges[b, place - 1].prior
+        while place > first and tree.edges[b, place - 1].prior < tree.edges[b, place].prior:
+            swap_edges(tree, b, place - 1, place)
             place -= 1
-        tree.edges[b, place].action = action
-        tree.edges[b, place].prior = prior
+
+
+@kernel_function
+def swap_edges(tree: Any, b: Any, one: Any, other: Any) -> None:
+    """Exchanges two edges never tried; templates may have proven one."""
+    edges, extras = tree.edges, tree.extras
+    action, prior = edges[b, one].action, edges[b, one].prior
+    edges[b, one].action, edges[b, one].prior = edges[b, other].action, edges[b, other].prior
+    edges[b, other].action, edges[b, other].prior = action, prior
+    if extras.shape[1] > 0:
+        is_proven, exact = extras[b, one].is_proven, extras[b, one].exact
+        extras[b, one].is_proven = extras[b, other].is_proven
+        extras[b, one].exact = extras[b, other].exact
+        extras[b, other].is_proven, extras[b, other].exact = is_proven, exact

@@ -7,8 +7,9 @@ returns sum to zero.
 from typing import Any
 
 from tesuji.compiling import kernel_function
-from tesuji.search.templates import mark_edge, rest_on_cells, rest_on_child
+from tesuji.search.templates import hand_zone_up, start_zone
 from tesuji.search.tree import ROOT
+from tesuji.search.zones import mark_edge
 
 
 @kernel_function
@@ -29,8 +30,8 @@ def prove(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
     node = tree.nodes[b, leaf].parent
     value = float(tree.states[b, leaf].returns[tree.nodes[b, node].mover])
     mark_edge(tree, b, tree.nodes[b, leaf].parent_edge, value)
-    rest_on_cells(tree, scratch, options, b, leaf)
-    rest_on_child(tree, scratch, options, b, leaf)
+    start_zone(tree, scratch, options, b, leaf)
+    hand_zone_up(tree, scratch, options, b, leaf)
     climb(tree, scratch, options, b, node)
 
 
@@ -47,7 +48,7 @@ def climb(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> None:
         if tree.nodes[b, node].mover != tree.nodes[b, child].mover:
             value = -value
         mark_edge(tree, b, tree.nodes[b, child].parent_edge, value)
-        rest_on_child(tree, scratch, options, b, child)
+        hand_zone_up(tree, scratch, options, b, child)
 
 
 @kernel_function

@@ -106,7 +106,7 @@ class SearchResult:
 
     @property
     def is_tree_full(self) -> bool:
-        """Whether the tree could not grow any more, and was searched on as it was."""
+        """Whether the tree at some time could not grow any more, and was searched on as it was."""
         return bool(self.scratch.work[self.row].notes & TREE_FULL)
 
     @property
@@ -192,7 +192,7 @@ class SearchResult:
         kept = np.zeros_like(numbers)
         actions = [edge.action for edge in self._candidates]
         kept[actions] = numbers[actions]
-        return kept if kept.any() else numbers
+        return kept if self.proven or kept.any() else numbers
 
     def _best_by_bound(self) -> int:
         """The largest Q − z · √(variance / n) among moves visited often enough."""

@@ -7,6 +7,7 @@ moves each node and its edges to a place at or before its own.
 from typing import Any
 
 from tesuji.compiling import kernel_function
+from tesuji.search.proof import is_node_proven
 from tesuji.search.tree import ROOT, UNVISITED
 
 _SHARE_BETWEEN = 4  # a full tree is tidied again after that part of its nodes in simulations
@@ -20,7 +21,11 @@ def advance(tree: Any, b: Any, action: Any) -> None:
         root.num_nodes = 0
         return
     child = tree.edges[b, edge].child
-    root.is_proven = tree.extras.shape[1] > 0 and tree.extras[b, edge].is_proven
+    # Its own edges must prove it: a move that a sibling's refutation refutes has no answer yet.
+    is_settled = tree.nodes[b, child].num_edges == 0 or (
+        tree.extras.shape[1] > 0 and is_node_proven(tree, b, child)
+    )
+    root.is_proven = is_settled and tree.extras.shape[1] > 0 and tree.extras[b, edge].is_proven
     if root.is_proven:
         exact = tree.extras[b, edge].exact
         is_same_mover = tree.nodes[b, ROOT].mover == tree.nodes[b, child].mover
@@ -41,7 +46,7 @@ def find_root_edge(tree: Any, b: Any, action: Any) -> Any:
 
 
 @kernel_function
-def let_go_of_proven(tree: Any, scratch: Any, options: Any, b: Any) -> None:
+def let_go_of_proven(tree: Any, scratch: Any, b: Any) -> None:
     """Frees the room below proven edges, for a full tree that searches for a proof.
 
     Not often, since it takes as long as to look at every node. A trace names nodes by their places,
@@ -51,7 +56,7 @@ def let_go_of_proven(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     pause = tree.nodes.shape[1] // _SHARE_BETWEEN
     if scratch.trace.shape[1] == 0 and work.simulations - work.tidied_at >= pause:
         work.tidied_at = work.simulations
-        slide(tree, b, ROOT, options.proven_values)
+        slide(tree, b, ROOT, True)
 
 
 @kernel_function

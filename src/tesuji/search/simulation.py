@@ -21,14 +21,15 @@ from tesuji.search.expansion import (
     start_node,
 )
 from tesuji.search.options import AMAF_OFF
-from tesuji.search.proof import climb, is_proven, prove
+from tesuji.search.proof import best_exact, climb, is_proven, prove
 from tesuji.search.reuse import let_go_of_proven
 from tesuji.search.rollout import add_rollouts
 from tesuji.search.root import prepare_root
 from tesuji.search.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
 from tesuji.search.selection import select_edge
-from tesuji.search.templates import for_cells, recall
+from tesuji.search.templates import recognise
 from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
+from tesuji.search.zones import for_cells
 
 TAKEN_BACK = -1
 # A tree that is searched to its end has no leaf any more; the round must end all the same, so that
@@ -65,6 +66,8 @@ def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
         root.used_edges = 0
         root.has_clean_prior = False
         root.is_proven = False
+        for player in range(root.num_templates.shape[0]):
+            root.num_templates[player] = 0
         tree.states[b, ROOT] = state
         start_node(tree, scratch, options, b, ROOT, ROOT, 0)
         expand(tree, scratch, options, b, ROOT)
@@ -90,9 +93,10 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         scratch.leaves[b, 0] = ROOT
         scratch.work[b].num_leaves = 1
         return
-    if options.proven_values and is_full(tree, scratch, options, b):
-        let_go_of_proven(tree, scratch, options, b)
     known = 0
+    if options.proven_values and is_full(tree, scratch, options, b):
+        if not is_finished(tree, scratch, options, b):
+            let_go_of_proven(tree, scratch, b)
     while scratch.work[b].num_leaves < options.leaves:
         if is_finished(tree, scratch, options, b):
             return
@@ -158,10 +162,21 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 
 @for_cells
 def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Whether templates prove a node, with all that follows; it waits for no evaluation then."""
-    if not (is_kept(tree, b, place) and recall(tree, scratch, options, b, place)):
+    """Whether templates prove a node, with all that follows.
+
+    A new one then waits for no evaluation: its value is exact.
+    """
+    if not (is_kept(tree, b, place) and recognise(tree, scratch, options, b, place)):
         return False
-    tree.nodes[b, place].num_edges = abs(tree.nodes[b, place].num_edges)
+    node = tree.nodes[b, place]
+    if node.num_edges < 0:
+        stop_waiting(tree, b, place)
+        exact = best_exact(tree, b, place)
+        for player in range(node.value_sum.shape[0]):
+            node.value_sum[player] = exact if player == node.mover else -exact
+        if options.has_node_extras:
+            tree.node_extras[b, place].own_value = exact
+            tree.node_extras[b, place].square_sum = 1.0
     climb(tree, scratch, options, b, place)
     return True
 

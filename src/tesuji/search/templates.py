@@ -1,52 +1,41 @@
 """Templates: wins that rest on a few cells, learned by the search and recognised elsewhere.
 
-For games whose moves take cells for good (`Game.moves_take_cells`), as in Hex. A proven win rests
-on a *zone*: cells that the winner holds, and free ones where he answers. Wherever else his opponent
-plays, the same answers win; so the refutation of one move refutes every move outside its zone
-(Hayward and others, "Solving 7×7 Hex", 2005: the must-play region). And wherever a zone looks like
-that again, it wins again (Shih, Wu and others, "A novel approach to solving goal-achieving problems
-for board games", 2022): a lost position leaves a template, its zone and those cells of the zone
-that the winner must hold.
+Wherever the zone of a win looks the same again, it wins again (Shih, Wu and others, "A novel
+approach to solving goal-achieving problems for board games", 2022). A lost position leaves a
+template: its zone, and those cells of the zone that the winner must hold.
 
 With one bit a template and 64 of them in a word, all are compared with a position cell by cell.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from tesuji.compiling import KERNEL, compiled_as, kernel_function
-from tesuji.games.rules import game_of_type, holder, winning_cells
+from tesuji.compiling import kernel_function
+from tesuji.games.rules import holder, winning_cells
 from tesuji.search.tree import NEED, ZONE
+from tesuji.search.zones import (
+    add_cell,
+    add_zone,
+    clear_zone,
+    count_left,
+    for_cells,
+    is_in,
+    mark_edge,
+    refute,
+)
 
 UNFIT, LACKING = 0, 1  # of scratch.fits: by bits, which templates do not fit, and which lack a cell
 NOBODY = -1
-_FIRST_VISITS, _ONE = 8, np.uint64(1)
-
-
-def for_cells(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a kernel function that does nothing, and is not compiled, for other games."""
-
-    def choose(tree: Any, *_: Any) -> Any:
-        states: types.Array = tree.types[tree.fields.index("states")]
-        if game_of_type(states.dtype).moves_take_cells:
-            return function
-        return lambda tree, scratch, options, b, place: False
-
-    compiled_as(function, KERNEL)(choose)
-    return function
-
-
-# ---- zones ---------------------------------------------------------------------------------------
+_VISITS = 8  # a node is looked up again then; most have fewer, and looking is as dear as a playout
+_BIT = np.uint64(1)
 
 
 @for_cells
-def rest_on_cells(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Writes the zone of a finished game; whether zones are kept."""
+def start_zone(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
+    """Writes the zone of a finished game, and learns it."""
     if options.templates == 0:
-        return False
+        return
     cells = scratch.work[b].actions
     for cell in range(cells.shape[0]):
         cells[cell] = 0
@@ -54,69 +43,34 @@ def rest_on_cells(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> 
     clear_zone(tree, b, place)
     for cell in range(cells.shape[0]):
         if cells[cell] != 0:
-            tree.zones[b, place, cell // 64] |= _ONE << np.uint64(cell % 64)
+            add_cell(tree.zones[b, place], cell)
     learn(tree, scratch, b, place, 0 if tree.states[b, place].returns[0] > 0.0 else 1)
-    return True
 
 
 @for_cells
-def rest_on_child(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Tells a node the zone of its child `place`, just proven; whether zones are kept.
+def hand_zone_up(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
+    """Gives the zone of `place`, just proven, to its parent.
 
-    A winning child's zone is the node's. A losing one's refutes more moves; the zones of all
-    refutations together are the node's, and a template, once no move is left.
+    A winning child's zone is the parent's. A losing one's refutes more moves; the zones of all
+    refutations together are the parent's, and a template, once no move is left.
     """
-    if options.templates == 0:
-        return False
     node, edge = tree.nodes[b, place].parent, tree.nodes[b, place].parent_edge
+    if options.templates == 0:
+        return
     if tree.extras[b, edge].exact == 1.0:
-        for word in range(tree.zones.shape[2]):
-            tree.zones[b, node, word] = tree.zones[b, place, word]
-        return True
-    for word in range(tree.zones.shape[2]):
-        tree.zones[b, node, word] |= tree.zones[b, place, word]
-    if refute(tree, b, node, tree.zones[b, place]) == 0:
-        learn(tree, scratch, b, node, 1 - tree.nodes[b, node].mover)
-    return True
-
-
-@kernel_function
-def clear_zone(tree: Any, b: Any, place: Any) -> None:
-    """No cells."""
-    for word in range(tree.zones.shape[2]):
-        tree.zones[b, place, word] = np.uint64(0)
-
-
-@kernel_function
-def is_in(zone: Any, cell: Any) -> Any:
-    """Whether the cell is one of the zone."""
-    return (zone[cell // 64] >> np.uint64(cell % 64)) & _ONE != np.uint64(0)
-
-
-@kernel_function
-def refute(tree: Any, b: Any, place: Any, zone: Any) -> Any:
-    """Marks the node's moves outside the zone as lost; returns how many moves are left."""
-    first, left = tree.nodes[b, place].first_edge, 0
-    for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
-        if not is_in(zone, tree.edges[b, edge].action):
-            mark_edge(tree, b, edge, -1.0)
-        if not tree.extras[b, edge].is_proven:
-            left += 1
-    return left
-
-
-@kernel_function
-def mark_edge(tree: Any, b: Any, edge: Any, exact: Any) -> None:
-    """The edge is proven."""
-    tree.extras[b, edge].is_proven = True
-    tree.extras[b, edge].exact = exact
+        clear_zone(tree, b, node)
+        add_zone(tree, b, node, tree.zones[b, place])
+    elif tree.extras[b, edge].exact == -1.0:
+        add_zone(tree, b, node, tree.zones[b, place])
+        if refute(tree, b, node, tree.zones[b, place]) == 0:
+            learn(tree, scratch, b, node, 1 - tree.nodes[b, node].mover)
 
 
 # ---- recognising ---------------------------------------------------------------------------------
 
 
 @kernel_function
-def recall(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
+def recognise(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
     """Whether templates prove the node; they may also refute some of its moves.
 
     Looked up when a node is new, and again each time its visits have doubled.
@@ -124,7 +78,7 @@ def recall(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
     if options.templates == 0 or tree.nodes[b, place].num_edges == 0:
         return False
     is_new, visits = tree.nodes[b, place].num_edges < 0, tree.nodes[b, place].sum_visits
-    if not is_new and (visits < _FIRST_VISITS or visits & (visits - 1) != 0):
+    if not is_new and (visits < _VISITS or visits & (visits - 1) != 0):
         return False
     mover = tree.nodes[b, place].mover
     read_holders(tree, scratch, b, place)
@@ -180,27 +134,16 @@ def is_lost(tree: Any, scratch: Any, b: Any, place: Any, opponent: Any) -> Any:
         fitting = ~scratch.fits[b, UNFIT, word]
         while fitting != np.uint64(0):
             bit = lowest(fitting)
-            fitting &= fitting - _ONE
+            fitting &= fitting - _BIT
             read_zone(tree, b, opponent, word * 64 + bit, zone)
             now_left = refute(tree, b, place, zone)
             if now_left < left:
                 left = now_left
-                for part in range(zone.shape[0]):
-                    tree.zones[b, place, part] |= zone[part]
+                add_zone(tree, b, place, zone)
             if left == 0:
                 learn(tree, scratch, b, place, opponent)
                 return True
     return False
-
-
-@kernel_function
-def count_left(tree: Any, b: Any, place: Any) -> Any:
-    """The node's moves that are not proven."""
-    first, left = tree.nodes[b, place].first_edge, 0
-    for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
-        if not tree.extras[b, edge].is_proven:
-            left += 1
-    return left
 
 
 @kernel_function
@@ -243,20 +186,20 @@ def read_zone(tree: Any, b: Any, player: Any, template: Any, zone: Any) -> None:
         zone[word] = np.uint64(0)
     for cell in range(tree.templates.shape[3]):
         if has_bit(tree.templates[b, player, ZONE, cell], template):
-            zone[cell // 64] |= _ONE << np.uint64(cell % 64)
+            add_cell(zone, cell)
 
 
 @kernel_function
 def has_bit(words: Any, template: Any) -> Any:
     """Whether the template's bit is set."""
-    return (words[template // 64] >> np.uint64(template % 64)) & _ONE != np.uint64(0)
+    return (words[template // 64] >> np.uint64(template % 64)) & _BIT != np.uint64(0)
 
 
 @kernel_function
 def lowest(word: Any) -> Any:
     """The place of the lowest bit that is set."""
     bit = 0
-    while (word >> np.uint64(bit)) & _ONE == np.uint64(0):
+    while (word >> np.uint64(bit)) & _BIT == np.uint64(0):
         bit += 1
     return bit
 
@@ -311,7 +254,7 @@ def write_template(tree: Any, scratch: Any, b: Any, player: Any) -> None:
 @kernel_function
 def set_bit(words: Any, template: Any, is_set: Any) -> None:
     """Sets or clears the template's bit."""
-    mask = _ONE << np.uint64(template % 64)
+    mask = _BIT << np.uint64(template % 64)
     if is_set:
         words[template // 64] |= mask
     else:

@@ -41,9 +41,7 @@ class Tree(NamedTuple):
     extras: NDArray[Any]  # [B, E] see extra_dtype; empty unless an option needs it
     amaf: NDArray[Any]  # [B, N + leaves + 1, P * A] see amaf_dtype; empty without AMAF
     zones: NDArray[Any]  # [B, N + leaves + 1, A / 64] cells by bits; empty without templates
-    templates: NDArray[
-        Any
-    ]  # [B, P, 2, A, T / 64] T of them by bits: whether its ZONE or NEED has A
+    templates: NDArray[Any]  # [B, P, 2, A, T / 64] T by bits: those whose ZONE, or NEED, has cell A
     roots: NDArray[Any]  # [B] see root_dtype
 
 
@@ -103,7 +101,7 @@ def root_dtype(game: Game) -> np.dtype[Any]:
         used_edges=np.int32,
         exact=np.float32,  # proven value for the mover
         is_proven=np.bool_,
-        num_templates=(np.int32, game.num_players),  # learned, even if forgotten by now
+        num_templates=(np.int64, game.num_players),  # learned, even if forgotten by now
         has_clean_prior=np.bool_,  # whether clean_prior is this root's
         clean_prior=(np.float32, edges_per_node(game)),  # the evaluator's, by edge, without noise
     )

@@ -117,8 +117,9 @@ class Run:
         return max(shares)
 
     def clock(self) -> float:
-        """The seconds that the run has been running."""
-        return self.counters.seconds + time.monotonic() - self._started
+        """The seconds that the run has been running; to load it is not yet to run."""
+        since = time.monotonic() - self._started if self._started else 0.0
+        return self.counters.seconds + since
 
     def go(self, limits: Limits, listener: Listener) -> None:
         """Runs generations until a limit is reached or somebody stops it."""
@@ -259,7 +260,7 @@ class Run:
 
     def _restore(self) -> None:
         """Goes on after the last whole generation, or begins."""
-        self._started = time.monotonic()
+        self._started = 0.0
         saved = self.folder.read_state()
         if saved is None:
             self._save_weights(self.learner.average)

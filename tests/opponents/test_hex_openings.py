@@ -1,4 +1,6 @@
-"""Every opening of a small Hex board: the search proves what alpha-beta finds."""
+"""Openings of Hex: the search proves what alpha-beta finds, or what solvers of others found."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,14 +10,17 @@ from tesuji.games.hex import Hex
 from tesuji.opponents.alpha_beta import AlphaBeta
 
 GAME = Hex(size=4)
+TABLE = Path(__file__).parents[3] / "shared" / "data" / "hex" / "openings_6x6.csv"
 CONFIG = SearchConfig(
-    simulations=300_000,
+    simulations=4_000_000,
     selection="puct",
-    c_puct=0.1,
+    c_puct=0.02,
     c_puct_base=0.0,
     fpu="zero",
     amaf="grave",
     proven_values=True,
+    templates=65536,
+    max_bytes=1 << 31,
 )
 
 
@@ -37,3 +42,14 @@ def test_search_proves_every_opening_as_alpha_beta_solves_it(openings):
     assert [-result.value for result in results] == solved.values.tolist()
     short_diagonal = [action % 4 + action // 4 == 3 for action in range(16)]
     assert np.array_equal(solved.values > 0, short_diagonal)
+
+
+@pytest.mark.skipif(not TABLE.exists(), reason="needs the table of openings beside the checkout")
+def test_an_opening_of_6x6_is_proven_as_the_table_has_it():
+    table = dict(line.split(",") for line in TABLE.read_text().split())
+    game = Hex(size=6)
+    state = game.new_state()
+    game.apply(state, game.parse_action("d3"))
+    result = search(game, state, "rollout", CONFIG, seed=1)
+    assert result.proven
+    assert table["d3"] == ("white" if result.value > 0 else "black")

@@ -335,7 +335,7 @@ def test_the_command_speaks_on_stdin_and_stdout(tesuji):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--game", "trio"], "cannot be played by GTP"),
+        (["--game", "trio"], "GTP is for two players without chance, and trio is not"),
         (["--game", "goo"], "there is no game 'goo'"),
         (["--agent", "nobody"], "there is no agent 'nobody'"),
     ],

@@ -44,7 +44,7 @@ def test_game_from_a_file_is_loaded_once(tmp_path):
     ("name", "message"),
     [
         ("conect-four", "there is no game 'conect-four'; did you mean connect-four?"),
-        ("zzz", "there is no game 'zzz'; Bundled: tic-tac-toe, connect-four"),
+        ("zzz", "there is no game 'zzz'. Bundled: tic-tac-toe, connect-four"),
         ("", "'' is not a game's name; write e.g. connect-four"),
         ("trio(size=4", "is not a game's name"),
         ("trio(color=1)", "trio has no parameter 'color'; its parameters: size=4, in_a_row=3"),

@@ -44,7 +44,7 @@ class GtpSession:
 
     def __init__(self, game: Game, agent: str, seed: int = 0) -> None:  # noqa: D107
         if game.num_players != len(COLOURS) or has_chance(game):
-            raise ValueError(f"{game.name} cannot be played by GTP, which is for two, no chance")
+            raise ValueError(f"GTP is for two players without chance, and {game.name} is not")
         self.game, self.description, self.seed = game, agent, seed
         self.agent = parse_agent(agent, game)
         self.clocks: list[Clock] = []

@@ -85,10 +85,10 @@ def _game_class(title: str) -> type[Game]:
         path, _, class_name = title.rpartition(":")
         return _class_in(_load_file(Path(path)), class_name, path)
     close = difflib.get_close_matches(title, _BUNDLED, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}? " if close else ""
+    hint = f"; did you mean {close[0]}?" if close else "."
     raise UnknownGame(
-        f"there is no game {title!r}; {hint}Bundled: {', '.join(_BUNDLED)}. "
-        "A game of your own is named as path/to/file.py:ClassName"
+        f"there is no game {title!r}{hint} Bundled: {', '.join(_BUNDLED)}. A game of your own is "
+        "named as path/to/file.py:ClassName, one of OpenSpiel's as open_spiel:NAME"
     )
 
 

@@ -38,14 +38,26 @@ class UltimateTicTacToe(Game):
 
     def legal_actions(self, state: Any, actions: Any) -> int:
         """The empty cells of the forced board, or of all that are open, row by row."""
+        if state.forced != ANYWHERE:
+            return self.free_cells(state, state.forced, actions)
         count = 0
         for action in range(81):
             board = self.board_of(action)
-            if state.forced in (board, ANYWHERE) and not state.closed >> board & 1:
+            if not state.closed >> board & 1:
                 marks = state.marks[0, board] | state.marks[1, board]
                 if not marks >> self.cell_of(action) & 1:
                     actions[count] = action
                     count += 1
+        return count
+
+    def free_cells(self, state: Any, board: Any, actions: Any) -> int:
+        """The empty cells of one board, which is all there is to look at in most positions."""
+        marks, count = state.marks[0, board] | state.marks[1, board], 0
+        first = board // 3 * 27 + board % 3 * 3
+        for cell in range(9):
+            if not marks >> cell & 1:
+                actions[count] = first + cell // 3 * 9 + cell % 3
+                count += 1
         return count
 
     def board_of(self, action: Any) -> Any:

@@ -118,6 +118,16 @@ def test_proofs_stand_after_any_moves_with_the_tree_kept(max_bytes):
     assert proofs > 30
 
 
+def test_a_winning_move_is_the_target_even_if_never_tried():
+    result = search(GAME, opening(0), "rollout", CONFIG, seed=1)
+    assert result.proven and result.value == 1.0
+    edges = result.roots.edges[0]
+    wins = result.exact[edges["action"]] == 1.0
+    edges["visits"][wins] = 0  # as where a template proved it
+    edges["visits"][~wins] = 5
+    assert set(np.flatnonzero(result.policy_target)) == set(edges["action"][wins])
+
+
 def test_proofs_are_right_with_widening():
     def lopsided(planes):
         flat = planes.reshape(len(planes), -1)

@@ -12,7 +12,8 @@ from tesuji import make_game
 from tesuji.networks.architectures import make_network
 from tesuji.networks.config import NetworkConfig
 from tesuji.training.config import TrainingConfig
-from tesuji.training.learner import Learner, rate_factor
+from tesuji.training.learner import Learner
+from tesuji.training.optimizers import rate_factor
 from tesuji.training.replay import Batch
 
 GAME = make_game("tic-tac-toe")

@@ -49,19 +49,24 @@ class Measures(NamedTuple):
 def measure(output: Output, policies: Tensor, losses: Losses) -> Measures:
     """Sums over the batch."""
     with torch.no_grad():
-        logs = functional.log_softmax(output.logits.float(), 1)
-        entropy = -(logs.exp() * logs).sum(1)
-        target_entropy = -torch.special.xlogy(policies, policies).sum(1)
-        agreement = logs.argmax(1) == policies.argmax(1)
-        return Measures(
-            policy_loss=float(losses.policy.sum()),
-            value_loss=float(losses.value.sum()),
-            policy_entropy=float(entropy.sum()),
-            target_entropy=float(target_entropy.sum()),
-            agreement=float(agreement.sum()),
-            value_sum=float(mover_values(output).sum()),
-            positions=len(policies),
-        )
+        each = measure_each(output, policies, losses)
+        return Measures._make([*(float(column.sum()) for column in each), len(policies)])
+
+
+def measure_each(output: Output, policies: Tensor, losses: Losses) -> list[Tensor]:
+    """What `Measures` sums [B] each, in its order and but for the count."""
+    logs = functional.log_softmax(output.logits.float(), 1)
+    entropy = -(logs.exp() * logs).sum(1)
+    target_entropy = -torch.special.xlogy(policies, policies).sum(1)
+    agreement = (logs.argmax(1) == policies.argmax(1)).float()
+    return [
+        losses.policy,
+        losses.value,
+        entropy,
+        target_entropy,
+        agreement,
+        mover_values(output),
+    ]
 
 
 def mover_values(output: Output) -> Tensor:

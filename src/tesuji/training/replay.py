@@ -1,6 +1,7 @@
 """What is learned from: the latest positions, a window that grows with all there ever were."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,6 +98,23 @@ class Replay:
     def mean_age(self, generation: int) -> float:
         """How many generations ago the positions were made, on average."""
         return float((generation - self.generations).mean()) if len(self) else 0.0
+
+    def mean_uses(self) -> float:
+        """How often the positions were used, on average."""
+        return float(self.uses.mean()) if len(self) else 0.0
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """What `restore` needs once the same positions are in again."""
+        return {
+            "generations": self.generations,
+            "uses": self.uses,
+            "priorities": self.priorities,
+        }
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Puts back what was known of the positions; leaves all new if others are in the window."""
+        if np.array_equal(saved["generations"], self.generations):
+            self.uses[:], self.priorities[:] = saved["uses"], saved["priorities"]
 
 
 class Plan:

@@ -6,7 +6,6 @@ process a core. All rows take turns, window by window, so that a busy moment mee
 
 import dataclasses
 import os
-import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -20,8 +19,8 @@ import torch
 from rich.console import Console
 from rich.progress import Progress
 
-from tesuji.cli.errors import BadInput
 from tesuji.cli.measuring import machine, versions
+from tesuji.cli.peer_process import require_python
 from tesuji.cli.selfplay_players import OwnPlayer, OwnWay, PeerPlayer, PeerWay, Player, Sample
 from tesuji.games.contract import Game
 from tesuji.games.registry import make_game
@@ -112,11 +111,7 @@ def measure_selfplay(plan: Plan, console: Console) -> Report:
     Raises:
         BadInput: when the peers' Python cannot be run.
     """
-    if shutil.which(plan.peers_python) is None:
-        raise BadInput(
-            f"--peers-python {plan.peers_python} cannot be run; give the path of the Python that "
-            "has the peers installed, or leave it out"
-        )
+    require_python(plan.peers_python)
     load = [os.getloadavg()[0]]
     with ExitStack() as stack, Progress(console=console, transient=True) as progress:
         task = progress.add_task("compiling", total=plan.repeats + 1)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tesuji.cli.peer_process import end_process
 from tesuji.games.contract import Game
 from tesuji.networks.evaluators import make_evaluator
 from tesuji.search.cache import EvaluationCache
@@ -23,7 +24,6 @@ from tesuji.selfplay.worker import Worker
 _SERVE = Path(__file__).parent / "peers" / "serve.py"
 _STAGGERING_GAMES = 4  # finished for each game side by side before anything is measured
 _WARM_MOVES = 3  # then played in each with the network, where trees or answers are kept
-_PATIENCE = 10.0  # seconds that a peer has to end by itself
 
 
 class Sample(NamedTuple):
@@ -212,13 +212,7 @@ class PeerPlayer:
     def close(self) -> None:
         """Ends the processes."""
         for process in self._processes:
-            process.stdin.close()
-            try:
-                process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            process.stdout.close()
+            end_process(process)
 
     def _answers(self) -> list[dict[str, Any]]:
         """The next line of each process; nothing of one that has ended."""

@@ -14,7 +14,7 @@ import pgx
 from pgx.experimental import auto_reset
 
 PACKAGES = ("jax", "mctx", "pgx")
-_POLICIES = {"muzero": mctx.muzero_policy, "gumbel": mctx.gumbel_muzero_policy}
+POLICIES = {"muzero": mctx.muzero_policy, "gumbel": mctx.gumbel_muzero_policy}
 
 
 def make_player(settings):
@@ -26,8 +26,8 @@ def make_player(settings):
     env = pgx.make("connect_four")
     weights = _load_weights(settings["weights"])
     search = functools.partial(
-        _POLICIES[settings["policy"]],
-        recurrent_fn=functools.partial(_expand, env, settings["blocks"]),
+        POLICIES[settings["policy"]],
+        recurrent_fn=functools.partial(expand, env, settings["blocks"]),
         num_simulations=settings["simulations"],
     )
     batch, moves = settings["batch"], settings["moves"]
@@ -58,7 +58,7 @@ def _play_moves(env, search, blocks, batch, moves, weights, key, state):
     def play_move(carry, _):
         key, state = carry
         key, search_key, step_key = jax.random.split(key, 3)
-        logits, value = _evaluate(weights, blocks, state.observation)
+        logits, value = evaluate(weights, blocks, state.observation)
         root = mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state)
         found = search(
             params=weights,
@@ -73,14 +73,14 @@ def _play_moves(env, search, blocks, batch, moves, weights, key, state):
     return key, state, ended.sum()
 
 
-def _expand(env, blocks, weights, key, action, state):
+def expand(env, blocks, weights, key, action, state):
     """The recurrent function of mctx: plays a move in each leaf, and evaluates what is there.
 
     Values are the mover's, who changes with every move: hence the discount of −1.
     """
     mover = state.current_player
     state = jax.vmap(env.step)(state, action)
-    logits, value = _evaluate(weights, blocks, state.observation)
+    logits, value = evaluate(weights, blocks, state.observation)
     is_over = state.terminated
     output = mctx.RecurrentFnOutput(
         reward=state.rewards[jnp.arange(len(mover)), mover],
@@ -91,15 +91,17 @@ def _expand(env, blocks, weights, key, action, state):
     return output, state
 
 
-def _evaluate(weights, blocks, planes):
-    """Logits [B, A] and values [B] of observations [B, H, W, C]."""
-    x = jax.nn.relu(_convolve(weights, "body.0", planes.astype(jnp.float32)))
+def evaluate(weights, blocks, planes):
+    """Logits [B, A] and values [B] of observations [B, H, W, C], computed in the weights' type."""
+    planes = planes.astype(weights["body.0.weight"].dtype)
+    x = jax.nn.relu(_convolve(weights, "body.0", planes))
     for block in range(2, 2 + blocks):
         inner = jax.nn.relu(_convolve(weights, f"body.{block}.first", x))
         x = jax.nn.relu(x + _convolve(weights, f"body.{block}.second", inner))
     logits = _connect(weights, "policy.3", _read(weights, "policy.0", x))
     hidden = jax.nn.relu(_connect(weights, "value.3", _read(weights, "value.0", x)))
-    return logits, jnp.tanh(_connect(weights, "value.5", hidden))[:, 0]
+    value = jnp.tanh(_connect(weights, "value.5", hidden))[:, 0]
+    return logits.astype(jnp.float32), value.astype(jnp.float32)
 
 
 def _read(weights, name, x):

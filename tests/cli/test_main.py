@@ -15,6 +15,7 @@ COMMANDS = (
     ["bench"],
     ["bench", "search"],
     ["bench", "games"],
+    ["bench", "gpu"],
 )
 
 

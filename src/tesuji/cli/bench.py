@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tesuji.cli.errors import refusing
+from tesuji.cli.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from tesuji.cli.bench_games import Beside, GamesReport
+    from tesuji.cli.bench_gpu import Report as GpuReport
     from tesuji.cli.bench_selfplay import Report as SelfPlayReport
     from tesuji.cli.measuring import Report
 
@@ -115,6 +116,45 @@ def selfplay(
         _print_selfplay(report)
 
 
+@app.command()
+def gpu(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.")] = False,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+    ] = 5,
+    peers_python: Annotated[
+        Path | None, typer.Option(help="The Python that has the peers; else the one that runs.")
+    ] = None,
+    no_peers: Annotated[bool, typer.Option("--no-peers", help="Only Tesuji.")] = False,
+) -> None:
+    """Searches of thousands of games on an NVIDIA GPU, bf16 networks, beside mctx + pgx.
+
+    The peer has a process of its own on the same GPU and may live in another environment, one with
+    JAX for CUDA, mctx and pgx.
+
+    Example: tesuji bench gpu --peers-python ../peers/bin/python --json > gpu.json
+    """
+    from rich.console import Console
+
+    if as_json and markdown:
+        raise BadInput("--json and --markdown were given; give one of them")
+    if no_peers and peers_python is not None:
+        raise BadInput("--no-peers and --peers-python were given; give one of them")
+    with refusing():
+        from tesuji.cli.bench_gpu import Plan, as_markdown, measure_gpu
+
+        plan = Plan(repeats, None if no_peers else peers_python or Path(sys.executable))
+        report = measure_gpu(plan, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    elif markdown:
+        sys.stdout.write(as_markdown(report) + "\n")
+    else:
+        _print_gpu(report)
+
+
 def _print_games(report: "GamesReport") -> None:
     from rich import box
     from rich.console import Console
@@ -149,8 +189,10 @@ def _print_games(report: "GamesReport") -> None:
 
 
 def _beside(rates: "Beside") -> list[str]:
+    from tesuji.cli.measuring import format_rate
+
     ratio = rates.ratio
-    return [_short(rates.ours), f"[bold]{ratio:.1f}[/]" if ratio is not None else ""]
+    return [format_rate(rates.ours), f"[bold]{ratio:.1f}[/]" if ratio is not None else ""]
 
 
 def _print_selfplay(report: "SelfPlayReport") -> None:
@@ -191,10 +233,39 @@ def _selfplay_cells(row: Any) -> list[str]:
     ]
 
 
+def _print_gpu(report: "GpuReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from tesuji.cli.bench_gpu import row_cells
+
+    table = Table(title="tesuji bench gpu", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("work")
+    for column in ("simulations/s", "evaluations/s", "busy", "mctx + pgx", "×"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        *cells, ratio = row_cells(row)
+        table.add_row(row.work, *cells, f"[bold]{ratio}[/]" if ratio else "")
+    console = Console()
+    console.print(table)
+    for why in dict.fromkeys(row.missing for row in report.rows if row.missing):
+        console.print(f"mctx + pgx: {why}", highlight=False, markup=False)
+    console.print(
+        "Evaluations of the network alone, a position of every game at once; busy is the part of "
+        "the search's time that it needs.",
+        style="dim",
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    console.print(f"{report.gpu}; {report.date}; {versions}")
+
+
 def _print_table(report: "Report") -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
+
+    from tesuji.cli.measuring import format_rate
 
     table = Table(title="tesuji bench search", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("work")
@@ -203,8 +274,8 @@ def _print_table(report: "Report") -> None:
     for row in report.rows:
         table.add_row(
             f"{row.work} [dim]{row.unit}[/]",
-            _short(row.ours),
-            _short(row.theirs) if row.theirs is not None else "",
+            format_rate(row.ours),
+            format_rate(row.theirs) if row.theirs is not None else "",
             f"[bold]{row.ratio:.1f} ×[/]" if row.ratio is not None else "",
             row.peer or "",
         )
@@ -212,10 +283,3 @@ def _print_table(report: "Report") -> None:
     console.print(table)
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")
-
-
-def _short(number: float) -> str:
-    for size, letter in ((1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.2f} {letter}"
-    return f"{number:.0f}"

@@ -80,6 +80,14 @@ def _measure(work: Work, repeats: int) -> Row:
     return Row(work.name, best, work.unit, work.peer, peer_best, ratio)
 
 
+def format_rate(rate: float) -> str:
+    """In millions, thousands or ones."""
+    for size, letter in ((1e6, "M"), (1e3, "k")):
+        if rate >= size:
+            return f"{rate / size:.2f} {letter}"
+    return f"{rate:.0f}"
+
+
 def machine() -> dict[str, Any]:
     """What the figures were measured on."""
     return {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": platform.platform()}

@@ -24,7 +24,11 @@ THEIRS = {
     "simulations_per_second": 4.4e6,
     "evaluations_per_second": 9e6,
     "network_share": 0.5,
+    "versions": {"jax": "0.11.2"},
+    "device": "NVIDIA H200",
+    "platform": "gpu",
 }
+RATES = ("simulations_per_second", "evaluations_per_second", "network_share")
 
 
 def has_gpu() -> bool:
@@ -125,7 +129,8 @@ def test_an_installed_peer_searches(installed_peer, selection):
     work = Work("connect-four", 4, 2, selection, 1, 8)
     found = installed_peer.ask(make_request(work, 2))
     assert set(found) == set(THEIRS)
-    assert all(rate > 0 for rate in found.values())
+    assert all(found[name] > 0 for name in RATES)
+    assert (found["versions"], found["device"]) == (installed_peer.versions, "cpu")
 
 
 def test_an_installed_peer_on_the_cpu_is_not_measured_as_a_gpu(installed_peer):

@@ -17,6 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+import tesuji
 from tesuji.cli.gpu_rates import GpuRate, measure_search, require_gpu
 from tesuji.cli.measuring import format_rate, machine, versions
 from tesuji.cli.peer_process import RequestPeer, require_python
@@ -27,6 +28,7 @@ from tesuji.search.config import Selection
 _PEER = "mctx_pgx_search"
 _INSTALL = "'jax[cuda13]' mctx pgx"
 _POLICIES = {"puct": "muzero", "gumbel": "gumbel"}  # mctx's names
+_RATES = ("simulations_per_second", "evaluations_per_second", "network_share")
 _DRIVER = Path("/proc/driver/nvidia/version")
 
 
@@ -175,7 +177,7 @@ def make_row(work: Work, ours: GpuRate, theirs: dict[str, Any] | None) -> Row:
     if theirs is not None and "failed" in theirs:
         measured = {"missing": theirs["failed"]}
     elif theirs is not None:
-        measured = {f"peer_{name}": rate for name, rate in theirs.items()}
+        measured = {f"peer_{name}": theirs[name] for name in _RATES}
         peer_rate = theirs["simulations_per_second"]
         measured["ratio"] = ours.simulations_per_second / peer_rate
     return Row(work=work.name, settings=asdict(work), **ours._asdict(), **measured)
@@ -212,7 +214,7 @@ def _versions() -> dict[str, str]:
     """Those of `measuring`, and of what a GPU needs."""
     import torch
 
-    found = versions() | {"torch": torch.__version__}
+    found = versions() | {"tesuji": tesuji.__version__, "torch": torch.__version__}
     found.pop("open_spiel", None)  # no part of this
     with suppress(importlib.metadata.PackageNotFoundError):
         found["numba-cuda"] = importlib.metadata.version("numba-cuda")

@@ -2,8 +2,8 @@
 
 Started as `python serve_requests.py MODULE`. The first line on stdout is `{"ready": versions}` with
 what the module says of the device, or `{"missing": why}` or `{"failed": why}`. Each line on stdin
-is a request in JSON, answered by a line of JSON: what the module measured, or `{"failed": why}`.
-The end of stdin ends the process.
+is a request in JSON, answered by a line of JSON: what the module measured, or `{"failed": why}`,
+again with the versions and the device. The end of stdin ends the process.
 """
 
 import importlib
@@ -26,17 +26,17 @@ def main(module: str) -> None:
         return
     try:
         found = {name: importlib.metadata.version(name) for name in peer.PACKAGES}
-        ready = {"ready": found, **peer.describe_device()}
+        device = peer.describe_device()
     except Exception as error:
         _answer(answers, _failed(error))
         return
-    _answer(answers, ready)
+    _answer(answers, {"ready": found, **device})
     for line in sys.stdin:
         try:
             measured = peer.measure(json.loads(line))
         except Exception as error:
             measured = _failed(error)
-        _answer(answers, measured)
+        _answer(answers, {**measured, "versions": found, **device})
 
 
 def _failed(error: Exception) -> dict[str, str]:

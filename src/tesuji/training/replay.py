@@ -12,8 +12,8 @@ from tesuji.games.symmetries import symmetry_tables
 from tesuji.selfplay.positions import Positions, observe_all
 from tesuji.training.config import TrainingConfig
 
-_FIRST_PRIORITY = 1.0  # of the positions of an empty window
-_SMALLEST_PRIORITY = 1e-3
+FIRST_PRIORITY = 1.0  # of the positions of an empty window
+SMALLEST_PRIORITY = 1e-3
 
 
 class Batch(NamedTuple):
@@ -71,7 +71,7 @@ class Replay:
         self._positions = Positions(*map(joined, self._positions, positions))
         self.generations = joined(self.generations, np.full(count, generation, np.int32))
         # New positions come first, as those that are known worst do.
-        highest = self.priorities.max() if len(self) else _FIRST_PRIORITY
+        highest = self.priorities.max() if len(self) else FIRST_PRIORITY
         self.uses = joined(self.uses, np.zeros(count, np.int32))
         self.priorities = joined(self.priorities, np.full(count, highest, np.float32))
 
@@ -181,4 +181,4 @@ class Plan:
     def learned(self, batch: Batch, losses: NDArray[np.float32]) -> None:
         """Takes note of each position's loss, for priorities."""
         if self._replay.config.priority > 0:
-            self._replay.priorities[batch.rows] = np.maximum(losses, _SMALLEST_PRIORITY)
+            self._replay.priorities[batch.rows] = np.maximum(losses, SMALLEST_PRIORITY)

@@ -1,33 +1,31 @@
 """The search as people call it: `search` for one question, `Searcher` to keep the tree."""
 
+import functools
 import operator
 import os
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tesuji.devices import choose_device
 from tesuji.games.contract import CHANCE, Game, State
-from tesuji.games.rules import register
 from tesuji.search.cache import EvaluationCache, check_cache
 from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.search.evaluators import Evaluator, check_evaluator
 from tesuji.search.options import resolve
 from tesuji.search.result import SearchResult
 from tesuji.search.runner import Progress, Run, Setup, StopFlag
-from tesuji.search.tree import (
-    ROOT,
-    Tree,
-    TreeSize,
-    enlarge_tree,
-    make_tree,
-    node_places,
-    plan_tree,
-    tree_bytes,
-)
+from tesuji.search.tree import ROOT, Tree, TreeSize, node_places, plan_tree, tree_bytes
+from tesuji.search.trees import HostTrees
 from tesuji.search.view import Clock
+
+if TYPE_CHECKING:
+    from tesuji.search.device_run import DeviceRun, DeviceTrees
+
+    AnyRun = Run | DeviceRun
+    AnyTrees = HostTrees | DeviceTrees
 
 
 @overload
@@ -81,7 +79,7 @@ def search(
         config: every option; see `SearchConfig`.
         seed: the same seed gives the same result, whatever the threads and the other games.
         threads: games of a batch are shared among so many; by default as many as there are cores.
-        device: cpu or cuda.
+        device: cpu, cuda, cuda:1 and so on, or auto for a GPU where there is one.
         progress: called now and then with the simulations done and those asked for.
         stop: ends the search when it is set; the result so far stands.
         cache: remembers what the evaluator said, from one search to the next.
@@ -98,7 +96,7 @@ class Searcher:
         evaluator: as in `search`.
         config: as in `search`.
         threads: games of a batch are shared among so many; by default as many as there are cores.
-        device: cpu or cuda.
+        device: cpu, cuda, cuda:1 and so on, or auto for a GPU where there is one.
         cache: remembers what the evaluator said, from one search to the next.
     """
 
@@ -119,19 +117,20 @@ class Searcher:
             raise ValueError(f"threads is {threads!r}; it must be a whole number, 1 or more")
         check_evaluator(evaluator)
         check_for_game(config, game)
-        if device == "cuda" and not game.runs_on_gpu:
+        if device == "auto" and (cache is not None or not game.runs_on_gpu):
+            device = "cpu"
+        if device != "cpu" and not game.runs_on_gpu:
             raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
         self.game = game
         self.evaluator = evaluator
         self.config = resolve(config, evaluator)
         if cache is not None:
             check_cache(cache, game, evaluator, device)
-        self.cache = cache
-        self._kernels = _kernels_for(device)
-        self.threads = 1 if device == "cuda" else threads or len(os.sched_getaffinity(0))
-        self._tag = register(game)
+        self.device = choose_device(device)
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self._setup = Setup(game, evaluator, self.config, cache)
         self._tree: Tree | None = None
-        self._run: Run | None = None  # in progress
+        self._run: AnyRun | None = None  # in progress
         self._clock = Clock()
 
     def planned_bytes(self, games: int = 1) -> int:
@@ -160,8 +159,7 @@ class Searcher:
         if len(batch) == 0:
             return []
         tree = self._prepare_tree(batch)
-        setup = Setup(self.game, self.evaluator, self.config, self._kernels, self.cache)
-        run = Run(setup, tree, _whole(seed))
+        run = self._begin(tree, _whole(seed))
         if stop is not None:
             stop.attach(run.scratch.work)
         self._run = run
@@ -192,11 +190,11 @@ class Searcher:
         self._clock.time += 1
         if self._tree is None:
             return
-        games = len(self._tree.roots)
+        games = self._tree.roots.shape[0]
         moves = np.atleast_1d(np.asarray(actions, np.int32))
         if moves.shape != (games,):
             raise ValueError(f"{len(moves)} actions were given for {games} games")
-        self._kernels.advance_games(self._tag, self._tree, moves, 0, games)
+        self._trees.advance(self._tree, moves)
 
     def _as_batch(self, states: Any) -> NDArray[Any]:
         """The states as one array [B].
@@ -224,22 +222,39 @@ class Searcher:
 
     def _prepare_tree(self, batch: NDArray[Any]) -> Tree:
         """The kept tree, emptied where it has another root, or a new one; large enough."""
-        tree = self._tree
-        if tree is None or len(tree.roots) != len(batch):
-            size = plan_tree(self.game, self.config, len(batch))
-            self._tree = make_tree(self.game, self.config, len(batch), size)
+        tree, trees = self._tree, self._trees
+        if tree is None or tree.roots.shape[0] != len(batch):
+            self._tree = None  # its memory may be needed
+            self._tree = trees.make(len(batch), plan_tree(self.game, self.config, len(batch)))
             return self._tree
+        seen = trees.roots(tree)
         for row, state in enumerate(batch):
-            if not _are_equal(tree.states[row, ROOT], state):
-                tree.roots[row].num_nodes = 0
-        kept = int(tree.roots["num_nodes"].max())
+            if not _are_equal(seen.states[row, ROOT], state):
+                seen.roots[row].num_nodes = 0
+        trees.write_roots(tree, seen.roots)
+        kept = int(seen.roots["num_nodes"].max())
         size = plan_tree(self.game, self.config, len(batch), kept)
         held = TreeSize(node_places(tree, self.config), tree.edges.shape[1])
         if size.nodes > held.nodes or size.edges > held.edges:
             larger = TreeSize(max(size.nodes, held.nodes), max(size.edges, held.edges))
-            self._tree = enlarge_tree(self.game, self.config, tree, larger)
+            self._tree = trees.enlarge(tree, larger)
         assert self._tree is not None
         return self._tree
+
+    def _begin(self, tree: Tree, seed: int) -> "AnyRun":
+        if self.device == "cpu":
+            return Run(self._setup, tree, seed)
+        from tesuji.search.device_run import DeviceRun
+
+        return DeviceRun(self._setup, tree, seed)
+
+    @functools.cached_property
+    def _trees(self) -> "AnyTrees":
+        if self.device == "cpu":
+            return HostTrees(self._setup)
+        from tesuji.search.device_run import DeviceTrees
+
+        return DeviceTrees(self._setup)
 
 
 def _whole(seed: Any) -> int:
@@ -258,26 +273,3 @@ def _are_equal(state: State, other: State) -> bool:
     """Whether two positions agree in every field; the bytes between fields mean nothing."""
     names = state.dtype.names or ()
     return all(np.array_equal(state[name], other[name]) for name in names)
-
-
-def _kernels_for(device: str) -> ModuleType:
-    """The module with the entry points for that device.
-
-    Raises:
-        ValueError: for a device that there is not.
-    """
-    if device == "cpu":
-        from tesuji.search import cpu
-
-        return cpu
-    if device != "cuda":
-        raise ValueError(f"there is no device {device!r}; choose cpu or cuda")
-    try:
-        from tesuji.search import cuda
-    except ImportError as error:
-        raise ValueError(
-            "device=cuda needs the package numba-cuda: install tesuji[cuda]"
-        ) from error
-    if not cuda.is_available():
-        raise ValueError("device=cuda needs an NVIDIA GPU and its driver; none was found")
-    return cuda

@@ -1,41 +1,23 @@
 """The search on a GPU: the same functions as in cpu.py, one thread a game.
 
-Also runs in Numba's CUDA simulator, which CI uses (NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1).
+Also runs in Numba's CUDA simulator, which CI uses; see cuda_compiling.py.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from numba import cuda
 
+from tesuji.cuda_compiling import CudaKernel
+from tesuji.search.copying import copy_edges, copy_nodes
 from tesuji.search.reuse import advance
 from tesuji.search.simulation import (
     finish_leaves,
+    is_finished,
     observe_leaves,
     select_in_game,
     simulate_game,
 )
-
-_THREADS_PER_BLOCK = 64
-
-
-def is_available() -> bool:
-    """Whether there is a GPU, or the simulator."""
-    return bool(cuda.is_available())
-
-
-class CudaKernel:
-    """An entry point for the GPU, called like its namesake in cpu.py."""
-
-    def __init__(self, function: Callable[..., None]) -> None:
-        """Wraps a function whose last two arguments are the range of games."""
-        self._kernel = cuda.jit(function)
-
-    def __call__(self, tag: str, *arguments: Any) -> None:
-        """Runs one thread for each game; the types of the arguments tell the game, not `tag`."""
-        games = arguments[-1] - arguments[-2]
-        blocks = -(-games // _THREADS_PER_BLOCK)
-        self._kernel[blocks, min(games, _THREADS_PER_BLOCK)](*arguments)
+from tesuji.search.tree import ROOT
 
 
 @CudaKernel
@@ -49,36 +31,63 @@ def simulate_games(
 
 
 @CudaKernel
-def select_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
-    """Selects the leaves of one round in each game that is not finished."""
-    b = first + cuda.grid(1)
+def select_games(
+    tree: Any, scratch: Any, options: Any, states: Any, planes: Any, first: Any, last: Any
+) -> None:
+    """Selects the leaves of one round in each game, and observes them.
+
+    Each game has as many zeroed rows of `planes` as a round has leaves, whether it uses them or
+    not: so its rows are known before anything is selected.
+    """
+    game = cuda.grid(1)
+    b = first + game
     if b < last:
         select_in_game(tree, scratch, options[b], b, states[b])
-
-
-@CudaKernel
-def observe_games(tree: Any, scratch: Any, planes: Any, rows: Any, first: Any, last: Any) -> None:
-    """Writes the observations of each game's leaves, from planes[rows[b]] on."""
-    b = first + cuda.grid(1)
-    if b < last:
-        observe_leaves(tree, scratch, b, planes, rows[b])
+        observe_leaves(tree, scratch, b, planes, game * scratch.leaves.shape[1])
 
 
 @CudaKernel
 def finish_games(
-    tree: Any,
-    scratch: Any,
-    options: Any,
-    logits: Any,
-    values: Any,
-    rows: Any,
-    first: Any,
-    last: Any,
+    tree: Any, scratch: Any, options: Any, logits: Any, values: Any, first: Any, last: Any
 ) -> None:
     """Expands and backs up the leaves of one round in each game."""
+    game = cuda.grid(1)
+    b = first + game
+    if b < last:
+        row = game * scratch.leaves.shape[1]
+        finish_leaves(tree, scratch, options[b], b, logits, values, row)
+
+
+@CudaKernel
+def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any, last: Any) -> None:
+    """Writes of each game whether it is finished, its simulations, faults and leaves."""
     b = first + cuda.grid(1)
     if b < last:
-        finish_leaves(tree, scratch, options[b], b, logits, values, rows[b])
+        report[b, 0] = is_finished(tree, scratch, options[b], b)
+        report[b, 1] = scratch.work[b].simulations
+        report[b, 2] = scratch.work[b].faults
+        report[b, 3] = scratch.work[b].num_leaves
+
+
+@CudaKernel
+def copy_roots(tree: Any, roots: Any, first: Any, last: Any) -> None:
+    """Copies each game's root and its edges to `roots`, a tree of one node a game."""
+    b = first + cuda.grid(1)
+    if b < last:
+        roots.roots[b] = tree.roots[b]
+        if tree.roots[b].num_nodes > 0:
+            copy_nodes(tree, roots, b, 1)
+            copy_edges(tree, roots, b, abs(tree.nodes[b, ROOT].num_edges))
+
+
+@CudaKernel
+def copy_trees(tree: Any, larger: Any, first: Any, last: Any) -> None:
+    """Copies each game's tree to one with more room."""
+    b = first + cuda.grid(1)
+    if b < last:
+        larger.roots[b] = tree.roots[b]
+        copy_nodes(tree, larger, b, tree.roots[b].num_nodes)
+        copy_edges(tree, larger, b, tree.roots[b].used_edges)
 
 
 @CudaKernel

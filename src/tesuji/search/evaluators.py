@@ -7,7 +7,7 @@ the k-th player after the mover in seat order, (mover + k) mod players, and colu
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,3 +70,30 @@ def evaluate(
             + " or ".join(str(shape) for shape in shapes)
         )
     return logits, values.reshape(batch, -1)
+
+
+class DeviceBatch(Protocol):
+    """Room for a round of leaves in the memory of a GPU, and a network there that reads it.
+
+    An evaluator that has a method `device_batch(rows)` which returns this is asked on the GPU. Its
+    arrays can be seen by kernels (`__cuda_array_interface__`), and stay where they are.
+    """
+
+    planes: Any  # [R, *shape] float32 observations
+    logits: Any  # [R, A] float32
+    values: Any  # [R, 1 or players] float32
+
+    def clear(self) -> None:
+        """Sets the planes to zero."""
+
+    def run(self) -> None:
+        """Evaluates all rows."""
+
+    def stream(self) -> int:
+        """The stream on which all that is asked for now is done, as the driver knows it."""
+
+    def beside(self, work: Callable[[], object], other: Callable[[], object]) -> None:
+        """Does both at the same time, on streams of their own; what follows waits for both."""
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
+        """Does not do `work` but returns what does it again and again, as one graph."""

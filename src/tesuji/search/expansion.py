@@ -128,20 +128,23 @@ def start_edge(tree: Any, options: Any, b: Any, place: Any, action: Any, prior: 
 def set_priors(tree: Any, scratch: Any, b: Any, node: Any, logits: Any, row: Any) -> None:
     """Priors by a softmax of logits[row] over the node's legal moves; equal ones if all are −∞."""
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
-    largest = -math.inf
-    for edge in range(first, first + count):
-        logit = float(logits[row, tree.edges[b, edge].action])
-        if math.isnan(logit) or logit == math.inf:
-            scratch.work[b].faults |= NOT_A_NUMBER
-            return
-        largest = max(largest, logit)
+    weights, largest, is_number = scratch.work[b].weights, -math.inf, True
+    # Loops that do little each, so that a GPU has many numbers on their way at once.
+    for index in range(count):
+        weights[index] = logits[row, tree.edges[b, first + index].action]
+    for index in range(count):
+        is_number = is_number and weights[index] < math.inf  # which NaN is not either
+        largest = max(largest, weights[index])
+    if not is_number:
+        scratch.work[b].faults |= NOT_A_NUMBER
+        return
     if largest == -math.inf:
         scratch.work[b].fallbacks += 1
         return
-    weights = scratch.work[b].weights
+    for index in range(count):
+        weights[index] = math.exp(weights[index] - largest)
     total = 0.0
     for index in range(count):
-        weights[index] = math.exp(float(logits[row, tree.edges[b, first + index].action]) - largest)
         total += weights[index]
     for index in range(count):
         tree.edges[b, first + index].prior = weights[index] / total

@@ -30,6 +30,9 @@ _CODES = {
     "amaf": ("off", "rave", "grave"),
 }
 _SIMULATIONS_PER_NODE = 100
+# A tree that is searched to its end has no leaf any more; the round must end all the same, so that
+# whoever waits for it sees the clock and Ctrl-C. Nothing is on its way then, so no result changes.
+_KNOWN_RESULTS = 256
 _NOT_FOR_KERNELS = ("seconds", "max_bytes", "choice", "temperature", "temperature_turns", "trace")
 _DTYPES: dict[Any, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 
@@ -46,6 +49,7 @@ def _record_dtype() -> np.dtype[Any]:
     fields.append(("has_extras", np.bool_))  # whether the tree keeps more of its edges
     fields.append(("has_node_extras", np.bool_))  # and of its nodes
     fields.append(("max_turns", np.int64))  # the game's
+    fields.append(("known_results", np.int64))  # that a round without leaves backs up at most
     return np.dtype((Record, np.dtype(fields, align=True)))
 
 
@@ -86,7 +90,9 @@ def simulation_limit(config: SearchConfig) -> int:
     return config.nodes * _SIMULATIONS_PER_NODE
 
 
-def make_options(config: SearchConfig, game: Game, count: int) -> Any:
+def make_options(
+    config: SearchConfig, game: Game, count: int, known_results: int = _KNOWN_RESULTS
+) -> Any:
     """`count` equal records [B] of a resolved config."""
     options = np.zeros(count, OPTIONS_DTYPE)
     for name in option_kinds():
@@ -101,6 +107,7 @@ def make_options(config: SearchConfig, game: Game, count: int) -> Any:
         or (config.fpu == "infinite" and config.selection != "uct")
     )
     options["max_turns"] = game.max_turns
+    options["known_results"] = known_results
     options["has_extras"] = needs_extras(config)
     options["has_node_extras"] = needs_node_extras(config)
     options["filters"] = (

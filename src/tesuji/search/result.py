@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -215,7 +215,8 @@ class SearchResult:
         return next((e.child for e in self.tree.edges(node) if e.action == action), None)
 
     def _simulations(self) -> Iterator[Simulation]:
-        edges = self.tree.arrays.edges[self.tree.row]
+        arrays, row = self.tree.arrays
+        edges = arrays.edges[row]
         for step in self.scratch.trace[self.row, : self.simulations]:
             if step.leaf >= 0:
                 nodes, actions = self.tree.path(int(step.leaf))
@@ -225,7 +226,8 @@ class SearchResult:
             yield Simulation(nodes, actions, TRACE_KINDS[step.kind], step.values.tolist())
 
     def _node_of(self, edge: int) -> int:
-        nodes = self.tree.arrays.nodes[self.tree.row, : len(self.tree)]
+        arrays, row = self.tree.arrays
+        nodes = arrays.nodes[row, : len(self.tree)]
         first, count = nodes["first_edge"], nodes["num_edges"]
         return int(np.flatnonzero((first <= edge) & (edge < first + count))[0])
 
@@ -245,12 +247,34 @@ def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float6
 
 
 def make_results(
-    game: Game, config: SearchConfig, tree: Tree, scratch: Scratch, options: Any, clock: Clock
+    game: Game,
+    config: SearchConfig,
+    roots: Tree,
+    scratch: Scratch,
+    options: Any,
+    clock: Clock,
+    fetch: Callable[[int], tuple[Tree, int]],
 ) -> list[SearchResult]:
-    """The result of each game of a batch."""
-    widest = int(tree.nodes["num_edges"][:, ROOT].max())
+    """The result of each game of a batch, whose roots are copied; `fetch` gives a whole tree."""
     node_bytes, edge_bytes, _ = bytes_each(game, config)
-    roots = Tree(
+    return [
+        SearchResult(
+            game=game,
+            config=config,
+            tree=SearchTree(fetch, row, node_bytes, edge_bytes, clock, clock.time),
+            roots=roots,
+            scratch=scratch,
+            options=options,
+            row=row,
+        )
+        for row in range(len(roots.roots))
+    ]
+
+
+def copy_roots(tree: Tree) -> Tree:
+    """The roots and their edges alone, of all games."""
+    widest = int(tree.nodes["num_edges"][:, ROOT].max())
+    return Tree(
         nodes=tree.nodes[:, :1].copy(),
         node_extras=tree.node_extras[:, :1].copy(),
         states=tree.states[:, :1].copy(),
@@ -261,18 +285,6 @@ def make_results(
         templates=tree.templates,
         roots=tree.roots.copy(),
     )
-    return [
-        SearchResult(
-            game=game,
-            config=config,
-            tree=SearchTree(tree, row, node_bytes, edge_bytes, clock, clock.time),
-            roots=roots,
-            scratch=scratch,
-            options=options,
-            row=row,
-        )
-        for row in range(len(roots.roots))
-    ]
 
 
 def _most_visited(edges: list[Edge]) -> int:

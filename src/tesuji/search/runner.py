@@ -5,7 +5,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +12,14 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import Game
 from tesuji.games.rules import register
+from tesuji.search import cpu
 from tesuji.search.cache import EvaluationCache
 from tesuji.search.config import SearchConfig
 from tesuji.search.evaluators import Evaluator, EvaluatorError
 from tesuji.search.leaves import LeafEvaluator
 from tesuji.search.options import make_options, simulation_limit
 from tesuji.search.pool import Pool
-from tesuji.search.result import SearchResult, make_results
+from tesuji.search.result import SearchResult, copy_roots, make_results
 from tesuji.search.scratch import (
     NO_LEGAL_ACTION,
     NOT_A_NUMBER,
@@ -74,7 +74,6 @@ class Setup(NamedTuple):
     game: Game
     evaluator: Evaluator  # checked
     config: SearchConfig  # resolved
-    kernels: ModuleType  # `cpu` or `cuda`
     cache: EvaluationCache | None = None
 
 
@@ -88,7 +87,7 @@ class Run:
     """
 
     def __init__(self, setup: Setup, tree: Tree, seed: int) -> None:  # noqa: D107
-        self.game, self.evaluator, self.config, self.kernels, cache = setup
+        self.game, self.evaluator, self.config, cache = setup
         self.tree = tree
         self.games = len(tree.roots)
         self.scratch = make_scratch(self.game, self.config, self.games, seed)
@@ -96,9 +95,7 @@ class Run:
         self._limit = simulation_limit(self.config)
         self._tag = register(self.game)
         if not isinstance(self.evaluator, str):
-            self._leaves = LeafEvaluator(
-                self.game, tree, self.scratch, self.evaluator, self.kernels, cache
-            )
+            self._leaves = LeafEvaluator(self.game, tree, self.scratch, self.evaluator, cpu, cache)
 
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up."""
@@ -117,17 +114,25 @@ class Run:
 
     def results(self, clock: Clock) -> list[SearchResult]:
         """One result a game; its tree can be looked at until `clock` goes on."""
-        return make_results(self.game, self.config, self.tree, self.scratch, self.options, clock)
+        return make_results(
+            self.game,
+            self.config,
+            copy_roots(self.tree),
+            self.scratch,
+            self.options,
+            clock,
+            lambda row: (self.tree, row),
+        )
 
     def _play_rounds(self, pool: Pool, states: NDArray[Any], rounds: int) -> None:
         """Plays so many rounds in each game, or one where the evaluator is not built in."""
         if isinstance(self.evaluator, str):
-            self._each(pool, self.kernels.simulate_games, self.options, states, rounds)
+            self._each(pool, cpu.simulate_games, self.options, states, rounds)
         else:
-            self._each(pool, self.kernels.select_games, self.options, states)
+            self._each(pool, cpu.select_games, self.options, states)
             answers = self._leaves.evaluate(pool)
             if answers is not None:
-                self._each(pool, self.kernels.finish_games, self.options, *answers)
+                self._each(pool, cpu.finish_games, self.options, *answers)
         check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
 
     def _each(self, pool: Pool, kernel: Any, *arguments: Any) -> None:

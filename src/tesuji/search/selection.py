@@ -75,11 +75,30 @@ class Terms(NamedTuple):
 def best_edge(tree: Any, options: Any, b: Any, node: Any) -> Any:
     """The edge with the largest score, of equals the first, among those not left out."""
     terms = node_terms(tree, options, b, node)
+    if options.selection == PUCT and options.is_plain and not options.filters:
+        return best_by_puct(tree, b, node, terms)
     for is_strict in (True, False):  # a loop, because a second call would be inlined once more
         edge = best_among(tree, options, b, node, terms, is_strict)
         if edge >= 0:
             return edge
     return tree.nodes[b, node].first_edge
+
+
+@kernel_function
+def best_by_puct(tree: Any, b: Any, node: Any, terms: Any) -> Any:
+    """As `best_edge` for PUCT without further options.
+
+    So short a loop looks at several edges at once, on a GPU above all.
+    """
+    first = tree.nodes[b, node].first_edge
+    best, best_score = first, -INFINITE
+    for place in range(first, first + tree.nodes[b, node].num_edges):
+        edge = tree.edges[b, place]
+        q = edge.q if edge.visits > 0 else terms.first_play
+        score = puct_score(q, float(edge.prior), edge.visits, terms.parent, terms.c)
+        if score > best_score:
+            best, best_score = place, score
+    return best
 
 
 @kernel_function

@@ -32,9 +32,6 @@ from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
 from tesuji.search.zones import for_cells
 
 TAKEN_BACK = -1
-# A tree that is searched to its end has no leaf any more; the round must end all the same, so that
-# whoever waits for it sees the clock and Ctrl-C. Nothing is on its way then, so no result changes.
-KNOWN_RESULTS_A_ROUND = 256
 
 
 @kernel_function
@@ -100,7 +97,7 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     while scratch.work[b].num_leaves < options.leaves:
         if is_finished(tree, scratch, options, b):
             return
-        if known >= KNOWN_RESULTS_A_ROUND and scratch.work[b].num_leaves == 0:
+        if known >= options.known_results and scratch.work[b].num_leaves == 0:
             return
         leaf = descend(tree, scratch, options, b)
         if leaf == TAKEN_BACK:

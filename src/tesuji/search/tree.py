@@ -7,6 +7,7 @@ is made, so memory that was never reached is never touched.
 
 import functools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,16 +145,25 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
     return TreeSize(nodes, edges)
 
 
-def make_tree(game: Game, config: SearchConfig, games: int, size: TreeSize) -> Tree:
-    """An empty tree of that size; memory is taken from the system only as it grows."""
+class Memory(NamedTuple):
+    """Where arrays live."""
+
+    empty: Callable[[tuple[int, ...], Any], Any]  # room for an array
+    upload: Callable[[NDArray[Any]], Any]  # an array of NumPy's, put there
+
+
+def make_tree(
+    game: Game, config: SearchConfig, games: int, size: TreeSize, memory: Memory | None = None
+) -> Tree:
+    """An empty tree of that size; the system gives its memory only as it grows."""
+    memory = memory or HOST
     length = {"node": (size.nodes + _places_beyond(config),), "edge": (size.edges,), "game": ()}
     arrays = {}
     for name, column in _columns(game, config).items():
         shape = (games, *length[column.per], *column.tail)
-        arrays[name] = _room(shape if column.is_used else (0,) * len(shape), column.dtype)
-    tree = Tree(**arrays)
-    tree.roots[:] = np.zeros(1, tree.roots.dtype)
-    return tree
+        arrays[name] = memory.empty(shape if column.is_used else (0,) * len(shape), column.dtype)
+    roots = np.zeros(games, root_dtype(game))
+    return Tree(**arrays)._replace(roots=memory.upload(roots))
 
 
 def _room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -164,6 +174,10 @@ def _room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         raise ValueError(
             f"this machine does not give {size:,} bytes to the tree; set a smaller max_bytes"
         ) from None
+
+
+HOST = Memory(empty=_room, upload=lambda array: array)
+"""The memory that the processor works in."""
 
 
 def enlarge_tree(game: Game, config: SearchConfig, tree: Tree, size: TreeSize) -> Tree:

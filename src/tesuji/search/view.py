@@ -1,5 +1,7 @@
 """A tree that was searched, to look at: nodes, moves, and the simulations that made it."""
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,43 +48,54 @@ class SearchTree:
     It shows the arrays of the search itself: once its `Searcher` goes on, asking is an error.
     """
 
-    shared: Tree  # of all games of the batch
-    row: int
+    fetch: Callable[
+        [int], tuple[Tree, int]
+    ]  # the arrays that have a game's tree, and its row there
+    row: int  # which game of the batch it is
     node_bytes: int  # of one
     edge_bytes: int  # of one
     clock: Clock
     time: int
 
     @property
-    def arrays(self) -> Tree:
-        """The arrays of all games of the batch; this one's are in `row`."""
+    def arrays(self) -> tuple[Tree, int]:
+        """The arrays that this tree is in, and its row there."""
         if self.clock.time != self.time:
             raise RuntimeError(
                 "this tree is gone: its Searcher has advanced or searched again; ask before that"
             )
-        return self.shared
+        return self._fetched
+
+    @functools.cached_property
+    def _fetched(self) -> tuple[Tree, int]:
+        return self.fetch(self.row)
 
     @property
     def used_bytes(self) -> int:
         """What the nodes and edges take."""
-        edges = int(self.arrays.roots[self.row].used_edges)
+        arrays, row = self.arrays
+        edges = int(arrays.roots[row].used_edges)
         return len(self) * self.node_bytes + edges * self.edge_bytes
 
     def __len__(self) -> int:
         """The number of nodes."""
-        return int(self.arrays.roots[self.row].num_nodes)
+        arrays, row = self.arrays
+        return int(arrays.roots[row].num_nodes)
 
     def state(self, node: int) -> Any:
         """The position."""
-        return self.arrays.states[self.row, node]
+        arrays, row = self.arrays
+        return arrays.states[row, node]
 
     def visits(self, node: int) -> int:
         """N: simulations through the node, its own evaluation included, the root's not."""
-        return int(self.arrays.nodes[self.row, node].sum_visits) + (node != ROOT)
+        arrays, row = self.arrays
+        return int(arrays.nodes[row, node].sum_visits) + (node != ROOT)
 
     def values(self, node: int) -> NDArray[np.float64]:
         """V per player: the mean of the node's own evaluation and all results below."""
-        state, record = self.state(node), self.arrays.nodes[self.row, node]
+        arrays, row = self.arrays
+        state, record = self.state(node), arrays.nodes[row, node]
         if state.is_over:
             return np.array(state.returns, float)
         own = 0 if state.to_play == CHANCE else 1
@@ -91,14 +104,15 @@ class SearchTree:
 
     def edges(self, node: int = ROOT) -> list[Edge]:
         """The node's moves, in the order in which the search looks at them."""
-        return edges_of(self.arrays, self.row, node)
+        return edges_of(*self.arrays, node)
 
     def path(self, node: int) -> tuple[list[int], list[int]]:
         """The nodes from the root to `node`, and the actions between them."""
         nodes, actions = [node], []
+        arrays, row = self.arrays
         while node != ROOT:
-            record = self.arrays.nodes[self.row, node]
-            actions.append(int(self.arrays.edges[self.row, record.parent_edge].action))
+            record = arrays.nodes[row, node]
+            actions.append(int(arrays.edges[row, record.parent_edge].action))
             node = int(record.parent)
             nodes.append(node)
         return nodes[::-1], actions[::-1]

@@ -35,9 +35,9 @@ def open_source(result: SearchResult) -> Source:
     """
     if not result.config.trace:
         raise ValueError("this search kept no trace; search with SearchConfig(trace=True)")
-    tree, row, count = result.tree.arrays, result.row, len(result.tree)
+    (tree, row), count = result.tree.arrays, len(result.tree)
     nodes, used_edges = tree.nodes[row, :count], int(tree.roots[row].used_edges)
-    steps = result.scratch.trace[row, : result.simulations]
+    steps = result.scratch.trace[result.row, : result.simulations]
     shape = make_shape(np.array(nodes["parent"]))
     first_edge = running_sum(np.abs(nodes["num_edges"]))
     owner = np.searchsorted(first_edge, steps["edge"], side="right") - 1

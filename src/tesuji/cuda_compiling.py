@@ -1,0 +1,127 @@
+"""How kernels become code for a GPU, and where their arrays live.
+
+The counterpart of compiling.py's `Kernel`: the same plain functions, one thread for each game. In
+Numba's simulator (NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1, which CI uses) arrays are
+ordinary NumPy arrays.
+"""
+
+import functools
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+import numpy as np
+from numba import cuda
+from numpy.typing import NDArray
+
+_config: Any = numba.config  # typed as Any: its settings are made at run time
+_THREADS_PER_BLOCK = 32  # games are few and each walks its own tree: spread them over the chip
+
+IS_SIMULATED = bool(getattr(_config, "ENABLE_CUDASIM", False))
+"""Whether kernels run in Numba's simulator."""
+
+Array = Any
+"""An array in the memory of the GPU; in the simulator a NumPy array."""
+
+
+class CudaKernel:
+    """An entry point for the GPU, compiled once per tag as `Kernel` is.
+
+    Its function's last two arguments are the range of games, of which each thread takes one.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        """Wraps `function`, whose arguments are arrays on the GPU, numbers and tuples of them."""
+        self.function = function
+        self._compiled: dict[str, Any] = {}
+        functools.update_wrapper(self, function)
+
+    def __call__(self, tag: str, *arguments: Any, stream: int = 0) -> None:
+        """Starts a thread for each game on a stream, and does not wait for them."""
+        games = arguments[-1] - arguments[-2]
+        if games == 0:
+            return
+        blocks, threads = -(-games // _THREADS_PER_BLOCK), min(games, _THREADS_PER_BLOCK)
+        if tag not in self._compiled:
+            self._compiled[tag] = self._compile(tag)
+        with _few_games_are_fine():
+            if IS_SIMULATED:
+                self._compiled[tag][blocks, threads](*arguments)
+            else:
+                self._compiled[tag][blocks, threads, _stream(stream)](*arguments)
+
+    def _compile(self, tag: str) -> Any:
+        copy = types.FunctionType(self.function.__code__, self.function.__globals__)
+        copy.__module__ = self.function.__module__
+        copy.__qualname__ = f"{self.function.__qualname__}-{tag}"  # names the file in the cache
+        return cuda.jit(copy, cache=not IS_SIMULATED)
+
+
+def empty(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Room for an array on the GPU.
+
+    Raises:
+        MemoryError: when the GPU has no such room.
+    """
+    if IS_SIMULATED:
+        return np.empty(shape, dtype)
+    try:
+        return cuda.device_array(shape, dtype)
+    except cuda.cudadrv.driver.CudaAPIError as error:
+        if "MEMORY" in str(error):
+            raise MemoryError(str(error)) from error
+        raise
+
+
+def upload(array: NDArray[Any]) -> Array:
+    """A copy of the array on the GPU."""
+    if IS_SIMULATED:
+        return array.copy()
+    target = empty(array.shape, array.dtype)
+    if array.size:
+        target.copy_to_device(np.ascontiguousarray(array))
+    return target
+
+
+def put(array: NDArray[Any], target: Array) -> None:
+    """Writes over an array on the GPU."""
+    if IS_SIMULATED:
+        target[...] = array
+    elif array.size:
+        target.copy_to_device(np.ascontiguousarray(array))
+
+
+def download(array: Array) -> NDArray[Any]:
+    """A copy of an array from the GPU, once all that was started there is done."""
+    if IS_SIMULATED:
+        return np.array(array)
+    if not array.size:
+        return np.empty(array.shape, array.dtype)
+    cuda.synchronize()
+    host = np.empty(array.shape, array.dtype)
+    array.copy_to_host(host)
+    return host
+
+
+def view(array: Any, dtype: Any = None) -> Array:
+    """What another library keeps on the GPU (its `__cuda_array_interface__`), seen as `dtype`."""
+    if IS_SIMULATED:
+        seen = np.asarray(array)
+    else:
+        seen = cuda.as_cuda_array(array, sync=False)
+    return seen if dtype is None else seen.view(dtype)
+
+
+@functools.cache
+def _stream(pointer: int) -> Any:
+    return cuda.external_stream(pointer) if pointer else cuda.default_stream()
+
+
+@contextmanager
+def _few_games_are_fine() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Grid size .* under-utilization")
+        yield

@@ -1,0 +1,115 @@
+"""Which processor does the work: cpu, cuda, cuda:1, or auto for a GPU where there is one."""
+
+import importlib.util
+import logging
+import re
+from typing import NamedTuple
+
+_log = logging.getLogger("tesuji")
+_OLDEST_DRIVER = (12, 0)  # the oldest that numba-cuda's compiler can be used with
+_GPU = re.compile(r"cuda(?::(\d+))?")
+
+
+class DeviceError(ValueError):
+    """A device that there is not, and what to do."""
+
+
+class Found(NamedTuple):
+    """What a look at this machine found."""
+
+    has_package: bool  # numba-cuda
+    error: str  # of the driver, or nothing
+    driver: tuple[int, int]  # the version of CUDA that it is for; (0, 0) without one
+    gpus: int
+
+
+def choose_device(asked: str, needs_torch: bool = False) -> str:
+    """The device that is meant: cpu, or cuda:N, which this thread then works with.
+
+    Args:
+        asked: cpu, cuda, cuda:N, or auto, which takes the first GPU that can be used, else the CPU.
+        needs_torch: whether PyTorch must be able to use it too.
+
+    Raises:
+        DeviceError: says why it cannot be had, and what to do.
+    """
+    if asked == "cpu":
+        return asked
+    match = _GPU.fullmatch(asked)
+    if match is None and asked != "auto":
+        raise DeviceError(f"there is no device {asked!r}; choose auto, cpu, cuda or cuda:1")
+    number = int(match[1] or 0) if match else 0
+    obstacle = _obstacle(look(), number) or (_torch_obstacle(number) if needs_torch else "")
+    if not obstacle:
+        _use(number)
+        return f"cuda:{number}"
+    if asked == "auto":
+        _log.info("working on the CPU: a GPU %s", obstacle)
+        return "cpu"
+    raise DeviceError(f"device {asked} {obstacle}")
+
+
+def look() -> Found:
+    """What of a GPU this machine has; nothing is started on it."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        return Found(False, "", (0, 0), 0)
+    from numba import cuda
+
+    if getattr(cuda, "is_simulated", False) or _is_simulated():
+        return Found(True, "", _OLDEST_DRIVER, 1)
+    error = cuda.cuda_error() if not cuda.is_available() else ""
+    try:
+        version = tuple(cuda.cudadrv.driver.driver.get_version())
+        gpus = len(cuda.gpus)
+    except cuda.cudadrv.error.CudaSupportError as failure:
+        return Found(True, str(error or failure), (0, 0), 0)
+    return Found(True, str(error or ""), version, gpus)
+
+
+def free_bytes() -> int:
+    """The memory of the GPU in use that nobody has taken yet."""
+    from numba import cuda
+
+    if _is_simulated():
+        return 1 << 30
+    return int(cuda.current_context().get_memory_info().free)
+
+
+def _obstacle(found: Found, number: int) -> str:
+    """What keeps that GPU from being used, and what to do; nothing if it can be."""
+    if not found.has_package:
+        return "needs the package numba-cuda: pip install 'tesuji[cuda]'"
+    if found.driver != (0, 0) and found.driver < _OLDEST_DRIVER:
+        have, need = (".".join(map(str, version)) for version in (found.driver, _OLDEST_DRIVER))
+        return f"has a driver for CUDA {have}, and {need} or newer is needed: update the driver"
+    if found.gpus == 0:
+        reason = f" ({found.error.splitlines()[0]})" if found.error else ""
+        return f"needs an NVIDIA GPU and its driver; none was found{reason}: choose cpu"
+    if number >= found.gpus:
+        return f"is not there; this machine has {found.gpus} GPU(s), numbered from 0"
+    return f"cannot be used: {found.error.splitlines()[0]}" if found.error else ""
+
+
+def _torch_obstacle(number: int) -> str:
+    import torch
+
+    if _is_simulated():
+        return ""
+    if torch.version.cuda is None:
+        return "needs a PyTorch that was built for CUDA: see pytorch.org, and install that one"
+    if not torch.cuda.is_available() or number >= torch.cuda.device_count():
+        return "cannot be used by PyTorch: its CUDA and the driver do not fit; update the driver"
+    return ""
+
+
+def _use(number: int) -> None:
+    from numba import cuda
+
+    if not _is_simulated():
+        cuda.select_device(number)
+
+
+def _is_simulated() -> bool:
+    import numba
+
+    return bool(getattr(numba.config, "ENABLE_CUDASIM", False))

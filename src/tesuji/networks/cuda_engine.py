@@ -1,0 +1,210 @@
+"""A network on a GPU: for callers with NumPy arrays, and for searches that live on the same GPU.
+
+Which form evaluates it is measured once for each kind of GPU, network and batch, and remembered.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from tesuji.files import write_whole
+from tesuji.games.contract import Game
+from tesuji.networks.architectures import Network
+from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, can_be_fused
+
+Floats = NDArray[np.float32]
+
+_MOST_AT_ONCE = 16_384  # positions of one call with NumPy arrays
+_TIMED_CALLS = 20
+
+
+class CudaEvaluator:
+    """See `NetworkEvaluator`; `device_batch` is for searches on the GPU (see `DeviceBatch`)."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        game: Game,
+        device: torch.device | str = "cuda",
+        is_bf16: bool = True,
+        rows: int = _MOST_AT_ONCE,
+    ) -> None:
+        """Copies the network, and finds out what evaluates batches of `rows` fastest."""
+        self.engine = "cuda-bf16" if is_bf16 else "cuda-float32"
+        self.game, self.device = game, torch.device(device)
+        dtype = torch.bfloat16 if is_bf16 else torch.float32
+        self.form = _choose_form(network, game, self.device, dtype, rows)
+
+    def load(self, network: nn.Module) -> None:
+        """Takes the weights of a network of the same shape; recorded graphs use them too."""
+        with torch.no_grad():
+            self.form.load(network)
+
+    def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
+        """Logits and values of observations."""
+        parts = [
+            self._evaluate(planes[first : first + _MOST_AT_ONCE])
+            for first in range(0, len(planes), _MOST_AT_ONCE)
+        ]
+        logits, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return logits, values if values.shape[1] > 1 else values[:, 0]
+
+    def device_batch(self, rows: int) -> "CudaBatch":
+        """Room for that many leaves, and this network."""
+        return CudaBatch(self.form, self.game, rows, self.device)
+
+    def _evaluate(self, planes: Floats) -> tuple[Floats, Floats]:
+        with torch.inference_mode():
+            logits, values = self.form(torch.from_numpy(planes).to(self.device))
+            return logits.cpu().numpy(), values.cpu().numpy()
+
+
+class CudaBatch:
+    """See `DeviceBatch`."""
+
+    def __init__(self, form: Form, game: Game, rows: int, device: torch.device) -> None:
+        """Takes the room."""
+        self._form, self._device = form, device
+        if device.type == "cuda":
+            make_stream: Any = torch.cuda.Stream
+            self._side = make_stream(device)
+        with torch.no_grad():
+            self.planes = torch.zeros((rows, *game.observation_shape), device=device)
+            answers = form(self.planes)
+        self.logits, self.values = (torch.zeros_like(answer) for answer in answers)
+
+    def clear(self) -> None:
+        """Sets the planes to zero."""
+        self.planes.zero_()
+
+    def run(self) -> None:
+        """Evaluates all rows."""
+        with torch.no_grad():
+            logits, values = self._form(self.planes)
+            self.logits.copy_(logits)
+            self.values.copy_(values)
+
+    def stream(self) -> int:
+        """The stream on which PyTorch works now."""
+        if self._device.type != "cuda":
+            return 0
+        return int(torch.cuda.current_stream(self._device).cuda_stream)
+
+    def beside(self, work: Callable[[], object], other: Callable[[], object]) -> None:
+        """Does both at the same time, on streams of their own; what follows waits for both."""
+        if self._device.type != "cuda":
+            work()
+            other()
+            return
+        here = torch.cuda.current_stream(self._device)
+        self._side.wait_stream(here)
+        with torch.cuda.stream(self._side):
+            other()
+        work()
+        here.wait_stream(self._side)
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
+        """What does `work` again and again, as one graph; off the GPU, `work` itself."""
+        return record(work, self._device)
+
+
+def record(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
+    """A graph of all that `work` starts on the GPU, to be replayed; off the GPU, `work` itself."""
+    if device.type != "cuda":
+        return work
+    graph = torch.cuda.CUDAGraph()
+    torch.cuda.synchronize(device)
+    # Relaxed, because Numba may free memory meanwhile, which is no part of the graph.
+    with torch.cuda.graph(graph, capture_error_mode="relaxed"):
+        work()
+    return graph.replay
+
+
+def _choose_form(
+    network: Any, game: Game, device: torch.device, dtype: torch.dtype, rows: int
+) -> Form:
+    """The fastest form of those that can evaluate the network, remembered from an earlier time."""
+    makers = _makers(network, device, dtype)
+    if len(makers) == 1:
+        return next(iter(makers.values()))()
+    torch.backends.cudnn.benchmark = True
+    key = _key(network, game, device, rows)
+    name = _remembered().get(key, "")
+    if name not in makers:
+        planes = torch.rand((rows, *game.observation_shape), device=device)
+        seconds = {name: _time(make(), planes) for name, make in makers.items()}
+        name = min(seconds, key=lambda name: seconds[name])
+        _remember(key, name)
+    return makers[name]()
+
+
+def _makers(
+    network: Network, device: torch.device, dtype: torch.dtype
+) -> dict[str, Callable[[], Form]]:
+    makers: dict[str, Callable[[], Form]] = {
+        EagerForm.name: lambda: EagerForm(network, device, dtype)
+    }
+    if dtype == torch.bfloat16 and can_be_fused(network, device):
+        makers[FusedForm.name] = lambda: FusedForm(network, device)
+    return makers
+
+
+def _time(form: Form, planes: Tensor) -> float:
+    """Milliseconds of a call, as part of a graph."""
+
+    def call() -> None:
+        form(planes)
+
+    with torch.no_grad():
+        call()
+        again = record(call, planes.device)
+        make_event: Any = torch.cuda.Event
+        start, end = make_event(enable_timing=True), make_event(enable_timing=True)
+        again()
+        start.record()
+        for _ in range(_TIMED_CALLS):
+            again()
+        end.record()
+        end.synchronize()
+    return float(start.elapsed_time(end)) / _TIMED_CALLS
+
+
+def _key(network: Any, game: Game, device: torch.device, rows: int) -> str:
+    """What the choice depends on."""
+    about = (
+        torch.cuda.get_device_name(device),
+        torch.__version__,
+        network.config,
+        tuple(game.observation_shape),
+        rows,
+    )
+    return " | ".join(map(str, about))
+
+
+def _memory_file() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "tesuji" / "gpu_forms.json"
+
+
+def _remembered() -> dict[str, str]:
+    try:
+        found = json.loads(_memory_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _remember(key: str, name: str) -> None:
+    try:
+        _memory_file().parent.mkdir(parents=True, exist_ok=True)
+        known = {**_remembered(), key: name}
+        write_whole(_memory_file(), json.dumps(known, indent=1).encode())
+    except OSError:
+        return  # then it is measured again the next time

@@ -1,0 +1,228 @@
+"""Drives a search whose tree lies in the memory of a GPU; what is looked at comes back from there.
+
+Between the first and the last simulation of a move the host only starts work: with an evaluator on
+the same GPU all rounds of a move are replays of one recorded graph.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.cuda_compiling import download, empty, put, upload, view
+from tesuji.games.rules import register
+from tesuji.search import cuda
+from tesuji.search.evaluators import evaluate
+from tesuji.search.options import make_options, simulation_limit
+from tesuji.search.pipeline import Part, Pipeline, Step, make_parts
+from tesuji.search.result import SearchResult, make_results
+from tesuji.search.runner import Progress, Setup, check_faults, plan_rounds
+from tesuji.search.scratch import Scratch, make_scratch
+from tesuji.search.tree import Memory, Tree, TreeSize, make_tree
+from tesuji.search.view import Clock
+
+# All games wait for the slowest one: so each does one simulation a round, and none does many.
+_KNOWN_RESULTS = 1
+_IS_FINISHED, _SIMULATIONS, _FAULTS, _LEAVES = range(4)  # columns of a report
+
+
+def _room(shape: tuple[int, ...], dtype: Any) -> Any:
+    try:
+        return empty(shape, dtype)
+    except MemoryError:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        raise ValueError(
+            f"the GPU does not give {size:,} bytes to the tree; search fewer games side by side, "
+            "or set a smaller max_bytes"
+        ) from None
+
+
+DEVICE = Memory(empty=_room, upload=upload)
+"""The memory of the GPU."""
+
+
+class DeviceRun:
+    """One search of a batch on the GPU, from its first round to its results.
+
+    Args:
+        setup: how to search.
+        tree: on the GPU; empty, or with the roots of the states that are asked about.
+        seed: of the random streams.
+    """
+
+    def __init__(self, setup: Setup, tree: Tree, seed: int) -> None:  # noqa: D107
+        self.game, self.evaluator, self.config = setup.game, setup.evaluator, setup.config
+        self.tree = tree
+        self.games = tree.roots.shape[0]
+        self.scratch = make_scratch(
+            self.game, self.config, self.games, seed
+        )  # as it last came back
+        self.options = make_options(self.config, self.game, self.games, _KNOWN_RESULTS)
+        self._scratch = Scratch(*map(upload, self.scratch))
+        self._options = upload(self.options)
+        self._report = upload(np.zeros((self.games, 4), np.int64))
+        self._tag = register(self.game)
+
+    def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
+        """Searches until a budget is used up; `threads` means nothing here."""
+        play = self._rounds_of(upload(states))
+        limit, stop = simulation_limit(self.config), self.scratch.work["stop"]
+        play(1)  # evaluates the roots, whatever the budget; compiling is not on the clock
+        start = time.perf_counter()
+        # Nothing to look at on the way: one simulation a round, all of them in one go.
+        rounds = 1 if progress is not None or self.config.seconds or not limit else limit
+        while not self._is_finished() and not stop.any():
+            begun = time.perf_counter()
+            if self.config.seconds and begun - start >= self.config.seconds:
+                break
+            play(rounds)
+            report = download(self._report)
+            rounds = plan_rounds(rounds, time.perf_counter() - begun)
+            if progress is not None:
+                self._fetch_scratch()
+                progress(int(report[:, _SIMULATIONS].sum()), limit * self.games)
+        self._fetch_scratch()
+
+    def results(self, clock: Clock) -> list[SearchResult]:
+        """One result a game; its tree can be looked at until `clock` goes on."""
+        roots = fetch_roots(self.game, self.config, self.tree)
+        return make_results(
+            self.game,
+            self.config,
+            roots,
+            self.scratch,
+            self.options,
+            clock,
+            lambda row: (Tree(*(_fetch_row(array, row) for array in self.tree)), 0),
+        )
+
+    def _rounds_of(self, states: Any) -> Callable[[int], None]:
+        """A function that plays so many rounds, and reports."""
+        evaluator, arrays = self.evaluator, (self.tree, self._scratch, self._options)
+
+        def report(stream: int = 0) -> None:
+            cuda.report_games(self._tag, *arrays, self._report, 0, self.games, stream=stream)
+
+        if isinstance(evaluator, str):
+
+            def play(rounds: int) -> None:
+                cuda.simulate_games(self._tag, *arrays, states, rounds, 0, self.games)
+                report()
+
+            return play
+        if hasattr(evaluator, "device_batch"):
+            parts = make_parts(evaluator.device_batch, self.games, self.config.leaves)
+            pipeline = Pipeline(parts, self._selecting(states), self._finishing())
+
+            def play_recorded(rounds: int) -> None:
+                pipeline.play(rounds)
+                report(parts[0].batch.stream())
+
+            return play_recorded
+        return lambda rounds: self._play_with_host(states, report)
+
+    def _selecting(self, states: Any) -> Step:
+        """Selects the leaves of a part of the games, and observes them."""
+        arrays = (self.tree, self._scratch, self._options)
+
+        def select(part: Part, stream: int) -> None:
+            planes = view(part.batch.planes)
+            cuda.select_games(
+                self._tag, *arrays, states, planes, part.first, part.last, stream=stream
+            )
+
+        return select
+
+    def _finishing(self) -> Step:
+        """Expands and backs up the leaves of a part of the games."""
+        arrays = (self.tree, self._scratch, self._options)
+
+        def finish(part: Part, stream: int) -> None:
+            answers = view(part.batch.logits), view(part.batch.values)
+            cuda.finish_games(self._tag, *arrays, *answers, part.first, part.last, stream=stream)
+
+        return finish
+
+    def _play_with_host(self, states: Any, report: Callable[[], None]) -> None:
+        """One round with an evaluator that wants NumPy arrays: leaves go there and back."""
+        shape, tag = self.game.observation_shape, self._tag
+        arrays, size = (self.tree, self._scratch, self._options), self.scratch.leaves.size
+        planes = upload(np.zeros((size, *shape), np.float32))
+        cuda.select_games(tag, *arrays, states, planes, 0, self.games)
+        report()
+        counts = download(self._report)[:, _LEAVES]
+        if counts.any():
+            asked = np.arange(self.config.leaves) < counts[:, None]
+            rows = np.flatnonzero(asked)
+            assert not isinstance(self.evaluator, str)
+            logits, values = evaluate(self.evaluator, download(planes)[rows], self.game)
+            spread = [np.zeros((size, answer.shape[1]), np.float32) for answer in (logits, values)]
+            spread[0][rows], spread[1][rows] = logits, values
+            cuda.finish_games(tag, *arrays, *map(upload, spread), 0, self.games)
+        report()
+
+    def _is_finished(self) -> bool:
+        """Whether no game has anything left to do.
+
+        Raises:
+            RuleFault: when the game breaks its contract.
+            EvaluatorError: when the evaluator returned something else than numbers.
+        """
+        report = download(self._report)
+        check_faults(self.game, int(np.bitwise_or.reduce(report[:, _FAULTS])))
+        return bool(report[:, _IS_FINISHED].all())
+
+    def _fetch_scratch(self) -> None:
+        """Brings the working memory back; another thread may have set `stop` here meanwhile."""
+        stop = self.scratch.work["stop"].copy()
+        for mine, theirs in zip(self.scratch, self._scratch, strict=True):
+            np.copyto(mine, download(theirs))
+        self.scratch.work["stop"] |= stop
+
+
+class DeviceTrees:
+    """The trees of a searcher on the GPU, kept from one search to the next."""
+
+    def __init__(self, setup: Setup) -> None:
+        """None yet."""
+        self.game, self.config = setup.game, setup.config
+        self._tag = register(self.game)
+
+    def make(self, games: int, size: TreeSize) -> Tree:
+        """Empty trees."""
+        return make_tree(self.game, self.config, games, size, DEVICE)
+
+    def roots(self, tree: Tree) -> Tree:
+        """The roots, to look at."""
+        return fetch_roots(self.game, self.config, tree)
+
+    def write_roots(self, tree: Tree, roots: NDArray[Any]) -> None:
+        """Puts the records of `Tree.roots` back."""
+        put(roots, tree.roots)
+
+    def enlarge(self, tree: Tree, size: TreeSize) -> Tree:
+        """The same trees with more room."""
+        larger = self.make(tree.roots.shape[0], size)
+        cuda.copy_trees(self._tag, tree, larger, 0, tree.roots.shape[0])
+        return larger
+
+    def advance(self, tree: Tree, actions: NDArray[np.int32]) -> None:
+        """Moves each root along its action."""
+        cuda.advance_games(self._tag, tree, upload(actions), 0, len(actions))
+
+
+def fetch_roots(game: Any, config: Any, tree: Tree) -> Tree:
+    """The roots with their edges, from the GPU: a tree of one node a game."""
+    games = tree.roots.shape[0]
+    widest = min(tree.edges.shape[1], game.num_actions)
+    small = make_tree(game, config, games, TreeSize(1, widest), DEVICE)
+    small = small._replace(templates=tree.templates)
+    cuda.copy_roots(register(game), tree, small, 0, games)
+    return Tree(*map(download, small))
+
+
+def _fetch_row(array: Any, row: int) -> NDArray[Any]:
+    """[1, …] one game's part of an array."""
+    return download(array[row : row + 1]) if array.shape[0] else download(array)

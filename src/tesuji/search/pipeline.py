@@ -1,0 +1,95 @@
+"""Rounds on a GPU: while the network reads one part of the games, kernels walk the others' trees.
+
+A round of a part is: `before` (select leaves, observe them), the network, `after` (expand, back
+up). With two parts the same round is played a little earlier in one than in the other, and all of
+it is recorded as one graph. No game looks at another, so the results are the same.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tesuji.search.evaluators import DeviceBatch
+
+FEWEST_IN_A_PART = 1024
+"""Positions below which a network on a GPU is not used well, so that one part is better."""
+
+
+class Part(NamedTuple):
+    """Games `first` to `last` − 1, and the room in which the network reads their leaves."""
+
+    batch: DeviceBatch
+    first: int
+    last: int
+
+
+Step = Callable[[Part, int], None]
+"""Starts something for a part of the games, on a stream."""
+
+
+def make_parts(make_batch: Callable[[int], DeviceBatch], games: int, leaves: int = 1) -> list[Part]:
+    """All games in one part, or in two where both are large enough."""
+    count = 2 if games * leaves >= 2 * FEWEST_IN_A_PART else 1
+    bounds = [games * index // count for index in range(count + 1)]
+    return [
+        Part(make_batch((last - first) * leaves), first, last)
+        for first, last in itertools.pairwise(bounds)
+    ]
+
+
+class Pipeline:
+    """Plays rounds of all parts."""
+
+    def __init__(self, parts: Sequence[Part], before: Step, after: Step) -> None:
+        """One part or two."""
+        self._parts, self._before, self._after = parts, before, after
+        self._again: Callable[[], None] | None = None
+
+    def play(self, rounds: int) -> None:
+        """Starts so many rounds, and does not wait for them."""
+        if rounds and self._again is None:
+            self._play_once()  # for real: it compiles, which no recording could
+            self._again = self._parts[0].batch.record(self._repeated)
+            rounds -= 1
+        if not rounds:
+            return
+        assert self._again is not None
+        if len(self._parts) == 1:
+            for _ in range(rounds):
+                self._again()
+            return
+        # The first part has its leaves, the second its answers: so every repetition begins.
+        one, other = self._parts
+        self._select(one)
+        self._select(other)
+        other.batch.run()
+        for _ in range(rounds - 1):
+            self._again()
+        one.batch.run()
+        self._finish(one)
+        self._finish(other)
+
+    def _play_once(self) -> None:
+        for part in self._parts:
+            self._select(part)
+            part.batch.run()
+            self._finish(part)
+
+    def _repeated(self) -> None:
+        if len(self._parts) == 1:
+            self._play_once()
+            return
+        one, other = self._parts
+        one.batch.beside(one.batch.run, lambda: self._go_on(other))
+        other.batch.beside(other.batch.run, lambda: self._go_on(one))
+
+    def _go_on(self, part: Part) -> None:
+        self._finish(part)
+        self._select(part)
+
+    def _select(self, part: Part) -> None:
+        part.batch.clear()
+        self._before(part, part.batch.stream())
+
+    def _finish(self, part: Part) -> None:
+        self._after(part, part.batch.stream())

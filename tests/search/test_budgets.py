@@ -137,7 +137,7 @@ def test_memory_is_stated_beforehand_and_kept_to():
     stated = searcher.planned_bytes()
     assert stated <= 2_000_000
     result = searcher.search(START)
-    taken = sum(array.nbytes for array in result.tree.arrays)
+    taken = sum(array.nbytes for array in result.tree.arrays[0])
     assert taken == stated
     assert result.is_tree_full
     assert result.simulations == result.visits.sum() == 50_000

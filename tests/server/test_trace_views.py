@@ -131,7 +131,7 @@ def test_the_tree_may_go_when_the_trace_is_made():
     result = searcher.search(game.new_state())
     trace = Trace(result, Position(game="tic-tac-toe"))
     before = [trace.tree(look(60)), trace.step("a", 60), trace.node("a", 60, 1)]
-    nodes = weakref.ref(result.tree.arrays.nodes)
+    nodes = weakref.ref(result.tree.arrays[0].nodes)
     trace.tree(look(1)), trace.tree(look(2)), trace.tree(look(3))  # so that nothing is remembered
     del result, searcher
     gc.collect()

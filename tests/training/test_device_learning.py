@@ -10,10 +10,10 @@ from tesuji import make_game
 from tesuji.games.symmetries import symmetry_tables
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig
-from tesuji.selfplay.positions import Positions
+from tesuji.selfplay.positions import DevicePositions, Positions
 from tesuji.training.config import TrainingConfig
 from tesuji.training.device_learner import DeviceLearner
-from tesuji.training.device_replay import DevicePositions, DeviceReplay
+from tesuji.training.device_replay import DeviceReplay
 from tesuji.training.learner import Learner
 from tesuji.training.replay import Replay, window_size
 

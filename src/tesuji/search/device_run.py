@@ -177,8 +177,8 @@ class DeviceRun:
     def _fetch_scratch(self) -> None:
         """Brings the working memory back; another thread may have set `stop` here meanwhile."""
         stop = self.scratch.work["stop"].copy()
-        for mine, theirs in zip(self.scratch, self._scratch, strict=True):
-            np.copyto(mine, download(theirs))
+        for name, theirs in self._scratch._asdict().items():
+            np.copyto(getattr(self.scratch, name), download(theirs))
         self.scratch.work["stop"] |= stop
 
 

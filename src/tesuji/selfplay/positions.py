@@ -24,6 +24,15 @@ class Positions(NamedTuple):
     values: NDArray[np.float32]  # [N, P] what the search at that position thought
 
 
+class DevicePositions(NamedTuple):
+    """The same as tensors on a device."""
+
+    states: Any  # [N, itemsize] uint8, the bytes of the game's own records
+    policies: Any  # [N, A] targets
+    outcomes: Any  # [N, P] how the game ended
+    values: Any  # [N, P] what the search at that position thought
+
+
 def targets_of(game: Game, records: Sequence[GameRecord]) -> Positions:
     """The positions of the records whose moves are targets, in order."""
     count = sum(int(record.is_target.sum()) for record in records)

@@ -68,9 +68,7 @@ class Worker:
         self.config = resolve_selfplay(config, game)
         self._tag = register(game)
         count = self.config.games
-        searched = max(search.simulations, search.visits, self.config.cheap_simulations)
-        kept = searched * _KEPT_SEARCHES if self.config.reuse_tree and search.simulations else 0
-        size = plan_tree(game, self.search, count, kept)
+        size = plan_tree(game, self.search, count, kept_nodes(search, self.config))
         self._tree = make_tree(game, self.search, count, size)
         self._scratch = make_scratch(game, self.search, count, seed)
         self._scratch.streams[:] = make_streams(seed, count, number * count)
@@ -188,6 +186,12 @@ class Worker:
         self._network_seconds += time.perf_counter() - start
         self._evaluations += len(planes)
         return answers
+
+
+def kept_nodes(search: SearchConfig, config: SelfPlayConfig) -> int:
+    """Room for the nodes that are kept of earlier searches."""
+    searched = max(search.simulations, search.visits, config.cheap_simulations)
+    return searched * _KEPT_SEARCHES if config.reuse_tree and search.simulations else 0
 
 
 def _work_of(seats: NDArray[Any]) -> NDArray[np.int64]:

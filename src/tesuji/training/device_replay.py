@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tesuji.games.contract import Game
 from tesuji.games.symmetries import symmetry_tables
-from tesuji.selfplay.positions import Positions, observe_all
+from tesuji.selfplay.positions import DevicePositions, Positions, observe_all
 from tesuji.training.config import TrainingConfig
 from tesuji.training.device_plan import SURPLUS, PlannedSteps, RowPlan
 from tesuji.training.device_ring import Ring
@@ -18,15 +18,6 @@ from tesuji.training.replay import FIRST_PRIORITY, SMALLEST_PRIORITY, window_siz
 
 _FIRST_CAPACITY = 1 << 17  # of the ring, unless window_start is less
 _POLICY_TYPE = torch.float32  # as stored; a batch has float32 whatever this is
-
-
-class DevicePositions(NamedTuple):
-    """Positions on one device, as in `Positions`: values are from the mover on."""
-
-    states: Tensor  # [N, itemsize] uint8, the bytes of the game's own records
-    policies: Tensor  # [N, A] targets
-    outcomes: Tensor  # [N, P] how the game ended
-    values: Tensor  # [N, P] what the search at that position thought
 
 
 class DeviceBatch(NamedTuple):
@@ -178,7 +169,7 @@ class DeviceReplay:
         if self.device.type == "cpu":
             records = states.index_select(0, rows).numpy().view(self.game.dtype)[:, 0]
             return torch.from_numpy(observe_all(self.game, records))
-        from tesuji.selfplay.device import observe_rows  # type: ignore[import-untyped, unused-ignore]
+        from tesuji.selfplay.device import observe_rows
 
         shape = (len(rows), *self.game.observation_shape)
         planes = torch.empty(shape, dtype=torch.float32, device=self.device)

@@ -1,0 +1,213 @@
+"""Thousands of games on a GPU: searched, played, ended and begun there; finished ones come back.
+
+The host starts rounds and takes harvests; it learns how many games have finished one harvest late,
+so the GPU never waits for it.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tesuji.cuda_compiling import put, upload, view
+from tesuji.games.contract import Game
+from tesuji.games.rules import register
+from tesuji.networks.cuda_engine import CudaEvaluator, record
+from tesuji.search.config import SearchConfig, check_for_game
+from tesuji.search.device_run import DEVICE
+from tesuji.search.options import make_options, resolve
+from tesuji.search.pipeline import Part, Pipeline, make_parts
+from tesuji.search.runner import check_faults
+from tesuji.search.scratch import Scratch, make_scratch
+from tesuji.search.tree import make_tree, plan_tree
+from tesuji.selfplay import cuda
+from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
+from tesuji.selfplay.games import Games, make_games, make_plan, move_dtype
+from tesuji.selfplay.harvest import FAULTS, GAMES, NUM_COUNTS, Harvest, finished_dtype
+from tesuji.selfplay.positions import DevicePositions
+from tesuji.selfplay.worker import kept_nodes
+
+_KNOWN_RESULTS = 8  # a round waits for its slowest game
+_SPARE_GAMES = 2  # room in a store for so many games' longest moves beyond what is asked for
+
+
+class Store(NamedTuple):
+    """Room for the games of a generation on the GPU. G games, M moves, N targets."""
+
+    games: Tensor  # [G, bytes]
+    moves: Tensor  # [M, bytes]
+    states: Tensor  # [N, bytes]
+    policies: Tensor  # [N, A]
+    outcomes: Tensor  # [N, P]
+    values: Tensor  # [N, P]
+    taken: Tensor  # [NUM_COUNTS] how much of each there is
+    limits: Tensor  # [3] how many games, moves and targets there is room for
+
+
+class DeviceWorker:
+    """Plays games side by side on the GPU, with a network there.
+
+    Args:
+        game: the game.
+        evaluator: the network.
+        search: how moves are searched.
+        config: how games are played; `games` of them.
+        seed: of all games.
+    """
+
+    def __init__(  # noqa: D107
+        self,
+        game: Game,
+        evaluator: CudaEvaluator,
+        search: SearchConfig,
+        config: SelfPlayConfig,
+        seed: int,
+    ) -> None:
+        check_for_game(search, game)
+        check_selfplay_search(search)
+        self.game, self.evaluator, self.device = game, evaluator, evaluator.device
+        self.search = resolve(search, evaluator)
+        self.config = resolve_selfplay(config, game)
+        self._tag, self._count = register(game), self.config.games
+        count = self._count
+        size = plan_tree(game, self.search, count, kept_nodes(search, self.config))
+        tree = make_tree(game, self.search, count, size, DEVICE)
+        scratch = Scratch(*map(upload, make_scratch(game, self.search, count, seed)))
+        options = upload(make_options(self.search, game, count + 1, _KNOWN_RESULTS))
+        games = Games(*map(upload, make_games(game, count)))
+        self._plan = make_plan(self.config)
+        self._arrays = (tree, scratch, options, games, upload(self._plan))
+        parts = make_parts(evaluator.device_batch, count)
+        self._stream = parts[0].batch.stream
+        self._pipeline = Pipeline(parts, self._select, self._finish)
+        self._counts = torch.zeros((count, NUM_COUNTS), dtype=torch.int64, device=self.device)
+        self._recorded: dict[int, Any] = {}  # what takes a harvest, by store
+        self._run(cuda.begin_games)
+
+    def use_weights(self, step: int) -> None:
+        """Says that the evaluator now has the weights of that step: trees are emptied."""
+        self._plan["step"] = step
+        put(self._plan, self._arrays[-1])
+        self._run(cuda.begin_searches)
+
+    def play(self, rounds: int) -> None:
+        """Starts so many rounds of all games."""
+        self._pipeline.play(rounds)
+
+    def make_store(self, positions: int) -> Store:
+        """Room for the games that make so many positions, and some more."""
+        longest = self.game.max_turns + 1
+        targets = positions + min(self._count, positions) + _SPARE_GAMES * longest
+        moves = 2 * targets + self._count * min(longest, self.config.opening_plies + 1)
+        players, room = self.game.num_players, functools.partial(torch.zeros, device=self.device)
+
+        def records(count: int, dtype: np.dtype[Any]) -> Tensor:
+            return room((count, dtype.itemsize), dtype=torch.uint8)
+
+        return Store(
+            games=records(targets, finished_dtype(self.game)),
+            moves=records(moves, move_dtype(self.game)),
+            states=records(targets, self.game.dtype),
+            policies=room((targets, self.game.num_actions)),
+            outcomes=room((targets, players)),
+            values=room((targets, players)),
+            taken=room(NUM_COUNTS, dtype=torch.int64),
+            limits=torch.tensor([targets, moves, targets], device=self.device),
+        )
+
+    def harvest(self, store: Store) -> None:
+        """Starts to take the finished games into the store, as far as it has room for them."""
+        key = id(store.taken)
+        if key in self._recorded:
+            self._recorded[key]()
+            return
+        self._take(store)  # for real: it compiles
+        self._recorded[key] = record(lambda: self._take(store), self.device)
+
+    def check(self, taken: NDArray[np.int64]) -> None:
+        """Raises what went wrong on the way; `taken` is a store's, on the host."""
+        check_faults(self.game, int(taken[FAULTS]))
+
+    def _take(self, store: Store) -> None:
+        tree, scratch, options, games, plan = self._arrays
+        counts, stream = self._counts, self._stream()
+        self._launch(cuda.count_games, scratch, games, view(counts), stream=stream)
+        ends = counts.cumsum(0) + store.taken
+        has_room = (ends[:, : len(store.limits)] <= store.limits).all(1)
+        fits = has_room & (counts[:, GAMES] > 0)
+        harvest = Harvest(
+            games=_as_records(store.games, finished_dtype(self.game)),
+            moves=_as_records(store.moves, move_dtype(self.game)),
+            states=_as_records(store.states, self.game.dtype),
+            policies=view(store.policies),
+            outcomes=view(store.outcomes),
+            values=view(store.values),
+        )
+        self._launch(
+            cuda.take_games,
+            tree,
+            scratch,
+            options,
+            games,
+            plan,
+            view(fits.to(torch.int8)),
+            view(ends),
+            harvest,
+            stream=stream,
+        )
+        faults = counts[:, FAULTS].amax()
+        store.taken.add_((counts * fits[:, None]).sum(0))
+        store.taken[FAULTS] = faults
+
+    def _select(self, part: Part, stream: int) -> None:
+        tree, scratch, options, games, _ = self._arrays
+        planes = view(part.batch.planes)
+        arguments = (tree, scratch, options, games, planes, part.first, part.last)
+        cuda.select_turns(self._tag, *arguments, stream=stream)
+
+    def _finish(self, part: Part, stream: int) -> None:
+        answers = view(part.batch.logits), view(part.batch.values)
+        arguments = (*self._arrays, *answers, part.first, part.last)
+        cuda.finish_turns(self._tag, *arguments, stream=stream)
+
+    def _run(self, kernel: Any) -> None:
+        self._launch(kernel, *self._arrays, stream=self._stream())
+
+    def _launch(self, kernel: Any, *arguments: Any, stream: int) -> None:
+        kernel(self._tag, *arguments, 0, self._count, stream=stream)
+
+
+def positions_of(store: Store, count: int) -> DevicePositions:
+    """The first `count` targets in a store."""
+    columns = (store.states, store.policies, store.outcomes, store.values)
+    return DevicePositions(*(column[:count] for column in columns))
+
+
+def observe_rows(game: Game, states: Tensor, rows: Tensor, planes: Tensor) -> None:
+    """Writes what a network sees of states[rows] to `planes`, on PyTorch's current stream.
+
+    Args:
+        game: the game.
+        states: uint8 [N, itemsize], the game's own records.
+        rows: int64 [B].
+        planes: float32 [B, *shape].
+    """
+    planes.zero_()
+    stream = int(torch.cuda.current_stream(planes.device).cuda_stream) if planes.is_cuda else 0
+    cuda.observe_positions(
+        register(game),
+        _as_records(states, game.dtype),
+        view(rows),
+        view(planes),
+        0,
+        len(rows),
+        stream=stream,
+    )
+
+
+def _as_records(raw: Tensor, dtype: np.dtype[Any]) -> Any:
+    """[N] the records of which `raw` has the bytes [N, itemsize]."""
+    return view(raw.reshape(-1), dtype)

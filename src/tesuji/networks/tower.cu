@@ -13,6 +13,8 @@
 //   SWIZZLE                     0: planes of 16-byte columns; 1, 2: rows of 128 bytes, swizzled
 //   STAGGER                     nanoseconds by which each further warpgroup starts later
 //   DUMP                        1: the argument `dump` chooses a layer to write out
+//   OMIT                        parts left out, to time the others: 1 storing a layer's results,
+//                               2 fetching weights, 4 planes and heads; 0 for right results
 //
 // Activations are a matrix: a row is one cell of one board and has 64 channels in 8 chunks of 16
 // bytes. A warpgroup's boards lie side by side as one wide board, every board row ending in a zero
@@ -200,6 +202,7 @@ __device__ __forceinline__ void multiply(float (&sums)[SUMS], u32 rows, int row,
 template <bool ADDS>
 __device__ __forceinline__ void finish(float (&sums)[SUMS], u32 target, u32 nowhere, u32 skips,
                                        float low_bias, float high_bias) {
+    if (OMIT & 1) return;
     u32 next[4] = {0, 0, 0, 0};
     if (ADDS) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -297,7 +300,11 @@ __device__ __forceinline__ void stream_weights(const char* weights, int tiles, R
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         for (int stage = 0; stage < TILE_STAGES; ++stage) {
             wait_for(ring.empty(), ring.parity);
-            copy_stage(ring.stage(), weights + (size_t)stage * STAGE_BYTES, ring.full());
+            if (OMIT & 2) {
+                arrive(ring.full());
+            } else {
+                copy_stage(ring.stage(), weights + (size_t)stage * STAGE_BYTES, ring.full());
+            }
             ring.advance();
         }
     }
@@ -336,7 +343,7 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
             ++layer;
             bias += 64;
         };
-        load_planes(planes + (size_t)first * PLANES * CELLS, boards, rows, inner);
+        if (!(OMIT & 4)) load_planes(planes + (size_t)first * PLANES * CELLS, boards, rows, inner);
         publish_stores();
         join_warpgroup(warpgroup);
         begin_layer();
@@ -358,7 +365,7 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
         multiply<2>(sums, rows, x, ring);
         finish<false>(sums, inner_target, nowhere, skips, low_bias, high_bias);
         join_warpgroup(warpgroup);
-        if (!DUMP || layer == dump) store_cells(mine, boards, rows, inner);
+        if (!(OMIT & 4) && (!DUMP || layer == dump)) store_cells(mine, boards, rows, inner);
         join_warpgroup(warpgroup);  // before the next planes overwrite what was just read
     }
 }

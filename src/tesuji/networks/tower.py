@@ -1,7 +1,7 @@
 """The residual tower of a small board's network in one launch on a Hopper GPU.
 
 Everything up to the heads' 1×1 convolutions and their ReLU; the linear layers that follow are one
-matrix product for the caller, see `tower_weights.pack_readers`. What lies where is told in tower.cu.
+matrix product for the caller, see `tower_weights.pack_readers`. What lies where: see tower.cu.
 """
 
 import ctypes
@@ -22,8 +22,8 @@ SOURCE = Path(__file__).with_name("tower.cu")
 class Tower:
     """A compiled tower and its weights on the current CUDA device."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Compiles the kernel; the weights are zero until `load`."""
+    def __init__(self, plan: Plan, binary: bytes | None = None) -> None:
+        """Compiles the kernel, unless `compile_kernel` has; the weights are zero until `load`."""
         self.plan = plan
         shape = plan.shape
         stages = -(-9 * plan.stem_steps // 4) + 18 * shape.blocks + 1
@@ -31,7 +31,8 @@ class Tower:
         self._biases = torch.zeros((2 + 2 * shape.blocks, CHANNELS)).cuda()
         device = torch.cuda.current_device()
         self._blocks = torch.cuda.get_device_properties(device).multi_processor_count
-        self._kernel = _load_kernel(plan, device)
+        _check_capability(device)
+        self._kernel = _load_kernel(plan, binary or compile_kernel(plan))
 
     def load(self, network: Any) -> None:
         """Takes a network's weights, in place: graphs captured before compute with the new ones."""
@@ -85,24 +86,27 @@ class Tower:
                 )
 
 
-@functools.cache
-def _load_kernel(plan: Plan, device: int) -> Any:
-    """The kernel, loaded on the device, which is the current one."""
+def _check_capability(device: int) -> None:
+    major, minor = torch.cuda.get_device_capability(device)
+    if (major, minor) != (9, 0):
+        raise ValueError(
+            f"the GPU has compute capability {major}.{minor}; the fused tower needs 9.0 (H100, "
+            "H200): use cuDNN's convolutions"
+        )
+
+
+def _load_kernel(plan: Plan, binary: bytes) -> Any:
+    """The kernel, loaded on the current device."""
     from cuda.bindings import driver
 
-    capability = torch.cuda.get_device_capability(device)
-    if capability != (9, 0):
-        raise ValueError(
-            f"the GPU has compute capability {capability[0]}.{capability[1]}; the fused tower needs "
-            "9.0 (H100, H200): use cuDNN's convolutions"
-        )
-    module = _checked(driver.cuModuleLoadData(compile_kernel(plan)))
+    module = _checked(driver.cuModuleLoadData(binary))
     kernel = _checked(driver.cuModuleGetFunction(module, KERNEL.encode()))
     attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     _checked(driver.cuFuncSetAttribute(kernel, attribute, plan.shared_bytes))
     return kernel
 
 
+@functools.cache
 def compile_kernel(plan: Plan) -> bytes:
     """Machine code for compute capability 9.0; needs NVRTC, but no GPU.
 

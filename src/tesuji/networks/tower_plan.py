@@ -63,6 +63,7 @@ class Plan:
     swizzle: int = 0  # 0: chunks of 8 channels apart; 1, 2: 128-byte rows, 2 with a base offset
     stagger: int = 1500  # nanoseconds between the warpgroups' starts
     is_dumping: bool = False  # can write out any layer
+    omit: int = 0  # parts left out, to time the others; see tower.cu
 
     def __post_init__(self) -> None:
         """Fills in the stages; refuses what does not fit."""
@@ -166,6 +167,7 @@ class Plan:
             "SWIZZLE": self.swizzle,
             "STAGGER": self.stagger,
             "DUMP": int(self.is_dumping),
+            "OMIT": self.omit,
         }
 
 

@@ -40,7 +40,7 @@ def pack_readers(network: Any) -> tuple[Tensor, Tensor]:
     channels = [network.policy[0].weight.shape[0], network.value[0].weight.shape[0]]
     weights = []
     for layer, count, before in zip(readers, channels, (0, VALUE_AT), strict=True):
-        weight = layer.weight.detach().unflatten(1, (count, -1)).permute(2, 1, 0)  # [HW, C, out]
+        weight = layer.weight.detach().reshape(len(layer.weight), count, -1).permute(2, 1, 0)
         weights.append(functional.pad(weight, (0, 0, before, CHANNELS - before - count)))
     biases = torch.cat([layer.bias.detach() for layer in readers])
     return torch.cat(weights, 2).flatten(0, 1), biases
@@ -60,7 +60,7 @@ def _convolutions(network: Any) -> list[Any]:
 def _pack_layer(weight: Tensor, inputs: int) -> Tensor:
     """[out, in, height, width] to steps [taps · inputs/16, 2, 64, 8], filled to whole stages."""
     taps = _filled(_filled(weight.flatten(2), 0, CHANNELS), 1, inputs)
-    steps = taps.unflatten(1, (-1, 2, 8)).permute(4, 1, 2, 0, 3).flatten(0, 1)
+    steps = taps.reshape(CHANNELS, -1, 2, 8, taps.shape[2]).permute(4, 1, 2, 0, 3).flatten(0, 1)
     return _filled(steps, 0, -(-len(steps) // 4) * 4)
 
 

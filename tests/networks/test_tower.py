@@ -74,13 +74,14 @@ class Multiprocessor:
         return self.read(start, plan.rows * 16, 128, plan.padded, False)
 
     def multiply(self, steps, row, steps_a_tap, products):
-        """[64, columns]: the weights go through one stage of the ring."""
+        """[64, columns]: the weights go through the ring."""
         plan, sums = self.plan, np.zeros((64, self.plan.padded), np.float32)
         for product in range(products):
             slot = product // 4 % plan.stages * STAGE_BYTES + product % 4 * 2048
             self.memory[slot // 2 : slot // 2 + 1024] = steps[product].ravel()
-            tap = product // steps_a_tap if products > 4 else 4
-            shift = (tap // 3 - 1) * plan.below + tap % 3 - 1
+            tap, taps = product // steps_a_tap, products // steps_a_tap
+            nine = (tap // 3 - 1) * plan.below + tap % 3 - 1
+            shift = {1: 0, 3: (tap - 1) * plan.below, 9: nine}[taps]
             weights = self.read(slot, 1024, 128, 64, False)
             sums += weights @ self.read_cells(row + shift, product % steps_a_tap).T
         return sums
@@ -113,9 +114,11 @@ class Multiprocessor:
         plan, shape = self.plan, self.plan.shape
         x = plan.border + 2 * warpgroup * (plan.padded + plan.border)
         inner = x + plan.padded + plan.border
-        flat = np.zeros((len(planes), 16 * plan.stem_steps, shape.height * shape.width), np.float32)
-        flat[:, : shape.planes] = planes.reshape(len(planes), shape.planes, -1)
-        cells = rounded(flat.transpose(0, 2, 1)).reshape(-1, flat.shape[1])
+        wide = np.pad(planes, ((0, 0), (0, 0), (0, 0), (1, 1)))
+        features = np.concatenate([wide[..., dc : dc + shape.width] for dc in range(3)], 1)
+        missing = 16 * plan.stem_steps - features.shape[1]
+        features = np.pad(features, ((0, 0), (0, missing), (0, 0), (0, 0)))
+        cells = rounded(features.transpose(0, 2, 3, 1)).reshape(-1, features.shape[1])
         for channels, row in zip(cells, self.cell_rows(), strict=True):
             for chunk in range(2 * plan.stem_steps):
                 address = self.chunk_at(inner + row, chunk)
@@ -129,7 +132,7 @@ class Multiprocessor:
                 self.multiply(mine, source, steps_a_tap, products), target, next(bias), adds
             )
 
-        layer(inner, x, plan.stem_steps, 9 * plan.stem_steps)
+        layer(inner, x, plan.stem_steps, 3 * plan.stem_steps)
         for _ in range(shape.blocks):
             layer(x, inner, 4, 36)
             layer(inner, x, 4, 36, adds=True)
@@ -224,7 +227,7 @@ def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():
     [
         ((6, 7, 2, 4, 96), "channels is 96; the fused tower holds at most 64"),
         ((19, 19, 4, 4, 64), "the board is 19×19; the fused tower holds boards of at most 256"),
-        ((6, 7, 65, 4, 64), "65 planes; the fused tower reads at most 64"),
+        ((6, 7, 22, 4, 64), "22 planes; the fused tower reads at most 21"),
     ],
 )
 def test_what_the_kernel_cannot_hold_is_refused(shape, message):

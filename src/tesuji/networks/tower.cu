@@ -8,7 +8,7 @@
 //   PITCH BELOW BORDER          WIDTH + 1; BOARDS * PITCH; BELOW + 1: distances in rows, see below
 //   COLUMNS PADDED              rows that hold cells, HEIGHT * BELOW, and those rounded up to 8
 //   ROWS                        all rows of activations in a block's shared memory
-//   STEM_STEPS                  products of 16 planes a tap of the stem takes
+//   STEM_STEPS                  products of 16 features a tap of the stem takes
 //   STAGES                      stages of the ring through which the weights stream
 //   SWIZZLE                     0: planes of 16-byte columns; 1, 2: rows of 128 bytes, swizzled
 //   STAGGER                     nanoseconds by which each further warpgroup starts later
@@ -29,8 +29,11 @@
 //
 // A layer is D = A B with A the weights (64 output channels x 16 input channels a step) and B the
 // activations (16 channels x PADDED cells). Weights arrive as steps of 2 KB, [2 chunks][64 output
-// channels][8 input channels], four to a stage, in the order in which they are used: the stem's
-// taps, nine taps of four steps for each convolution, the heads. All tiles use the same sequence.
+// channels][8 input channels], four to a stage, in the order in which they are used: the stem,
+// nine taps of four steps for each convolution, the heads. All tiles use the same sequence.
+//
+// The stem reads few planes, so a row holds those of the cell's left neighbour, its own and its
+// right neighbour's as 3 * PLANES features, and three taps remain: the row above, this, and below.
 
 #include "wgmma.h"  // multiply_add(d, a, b, accumulate): m64 n(PADDED) k16
 
@@ -42,7 +45,7 @@ constexpr int STEP_BYTES = 2048;
 constexpr int CELLS = HEIGHT * WIDTH;
 constexpr int GROUPS = PADDED / 8;  // of 8 cells: 4 sums a thread
 constexpr int SUMS = PADDED / 2;
-constexpr int STEM_PRODUCTS = 9 * STEM_STEPS;
+constexpr int STEM_PRODUCTS = 3 * STEM_STEPS;
 constexpr int STEM_STAGES = (STEM_PRODUCTS + 3) / 4;
 constexpr int TILE_STAGES = STEM_STAGES + BLOCKS * 18 + 1;
 constexpr int CONSUMERS = WARPGROUPS * 128;
@@ -140,9 +143,11 @@ __device__ __forceinline__ u64 describe_cells(u32 rows, int row, int step) {
 #endif
 }
 
-// Rows from a cell to the one that tap 0..8 reads.
+// Rows from a cell to the one that a tap reads: of the stem's three, of a convolution's nine, of
+// the heads' one.
+template <int KIND>
 __device__ __forceinline__ constexpr int shift_of(int tap) {
-    return (tap / 3 - 1) * BELOW + tap % 3 - 1;
+    return KIND == 0 ? (tap - 1) * BELOW : KIND == 1 ? (tap / 3 - 1) * BELOW + tap % 3 - 1 : 0;
 }
 
 // ---- a layer --------------------------------------------------------------------------------
@@ -175,7 +180,7 @@ __device__ __forceinline__ void multiply(float (&sums)[SUMS], u32 rows, int row,
         for (int i = 0; i < 4; ++i) {
             const int product = 4 * stage + i;
             if (product < PRODUCTS) {
-                const int shift = KIND == 2 ? 0 : shift_of(product / STEPS_A_TAP);
+                const int shift = shift_of<KIND>(product / STEPS_A_TAP);
                 multiply_add(sums, describe_weights(ring.stage() + i * STEP_BYTES),
                              describe_cells(rows, row + shift, product % STEPS_A_TAP),
                              product != 0);
@@ -253,22 +258,28 @@ __device__ __forceinline__ int row_of(int cell) {
     return (rest / WIDTH * BOARDS + board) * PITCH + rest % WIDTH;
 }
 
-// The warpgroup's planes as bf16 rows; of boards beyond the batch, zeros.
+// The warpgroup's planes as bf16 rows of features, (neighbour, plane); zeros beyond the board's
+// edges and for boards beyond the batch.
 __device__ __forceinline__ void load_planes(const float* planes, int boards, u32 rows, int row) {
-#pragma unroll
+#pragma unroll 2
     for (int start = 0; start < BOARDS * CELLS; start += 128) {
         const int cell = start + threadIdx.x % 128;
         if (cell >= BOARDS * CELLS) continue;
         const float* from = planes + cell / CELLS * (PLANES * CELLS) + cell % CELLS;
         const bool is_given = cell < boards * CELLS;
+        const int column = cell % WIDTH;
+        auto feature = [&](int index) {
+            const int neighbour = index / PLANES - 1;
+            const bool is_inside = (unsigned)(column + neighbour) < WIDTH;
+            if (!is_given || index >= 3 * PLANES || !is_inside) return 0.0f;
+            return from[index % PLANES * CELLS + neighbour];
+        };
 #pragma unroll
         for (int chunk = 0; chunk < 2 * STEM_STEPS; ++chunk) {
             u32 packed[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                const int plane = 8 * chunk + 2 * i;
-                const float even = is_given && plane < PLANES ? from[plane * CELLS] : 0.0f;
-                const float odd = is_given && plane + 1 < PLANES ? from[(plane + 1) * CELLS] : 0.0f;
+                const float even = feature(8 * chunk + 2 * i), odd = feature(8 * chunk + 2 * i + 1);
                 asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed[i]) : "f"(odd), "f"(even));
             }
             asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(

@@ -26,7 +26,7 @@ class Tower:
         """Compiles the kernel, unless `compile_kernel` has; the weights are zero until `load`."""
         self.plan = plan
         shape = plan.shape
-        stages = -(-9 * plan.stem_steps // 4) + 18 * shape.blocks + 1
+        stages = -(-3 * plan.stem_steps // 4) + 18 * shape.blocks + 1
         self._weights = torch.zeros((4 * stages, 2, CHANNELS, 8), dtype=torch.bfloat16).cuda()
         self._biases = torch.zeros((2 + 2 * shape.blocks, CHANNELS)).cuda()
         device = torch.cuda.current_device()

@@ -40,10 +40,10 @@ class TowerShape:
                 f"channels is {self.channels}; the fused tower holds at most {CHANNELS}: use "
                 "cuDNN's convolutions"
             )
-        if self.planes > CHANNELS:
+        if 3 * self.planes > CHANNELS:
             raise ValueError(
                 f"the observation has {self.planes} planes; the fused tower reads at most "
-                f"{CHANNELS}: use cuDNN's convolutions"
+                f"{CHANNELS // 3}: use cuDNN's convolutions"
             )
         if self.height * (self.width + 1) > MOST_COLUMNS:
             raise ValueError(
@@ -117,13 +117,13 @@ class Plan:
 
     @property
     def stem_steps(self) -> int:
-        """Products of 16 planes that a tap of the stem takes."""
-        return -(-self.shape.planes // 16)
+        """Products that a tap of the stem takes: of 16 features, the planes of three cells."""
+        return -(-3 * self.shape.planes // 16)
 
     @property
     def products(self) -> int:
         """Products of 16 channels that a tile takes."""
-        return 9 * self.stem_steps + 72 * self.shape.blocks + 4
+        return 3 * self.stem_steps + 72 * self.shape.blocks + 4
 
     @property
     def tile_boards(self) -> int:

@@ -19,8 +19,9 @@ def pack_weights(network: Any) -> Tensor:
     """
     stem, *convolutions = (conv.weight.detach() for conv in _convolutions(network))
     heads = _stack_heads([network.policy[0].weight, network.value[0].weight])
-    layers = [_pack_layer(stem, -(-stem.shape[1] // 16) * 16)]
-    layers += [_pack_layer(weight, CHANNELS) for weight in (*convolutions, heads)]
+    unfolded = stem.permute(0, 3, 1, 2).flatten(1, 2)  # [64, neighbour · plane, row above to below]
+    layers = [_pack_layer(unfolded, -(-unfolded.shape[1] // 16) * 16)]
+    layers += [_pack_layer(weight.flatten(2), CHANNELS) for weight in (*convolutions, heads)]
     return torch.cat(layers).to(torch.bfloat16)
 
 
@@ -58,8 +59,8 @@ def _convolutions(network: Any) -> list[Any]:
 
 
 def _pack_layer(weight: Tensor, inputs: int) -> Tensor:
-    """[out, in, height, width] to steps [taps · inputs/16, 2, 64, 8], filled to whole stages."""
-    taps = _filled(_filled(weight.flatten(2), 0, CHANNELS), 1, inputs)
+    """[out, in, taps] to steps [taps · inputs/16, 2, 64, 8], filled to whole stages."""
+    taps = _filled(_filled(weight, 0, CHANNELS), 1, inputs)
     steps = taps.reshape(CHANNELS, -1, 2, 8, taps.shape[2]).permute(4, 1, 2, 0, 3).flatten(0, 1)
     return _filled(steps, 0, -(-len(steps) // 4) * 4)
 

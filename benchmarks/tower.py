@@ -271,12 +271,14 @@ def tower_network(network, planes, plan, binary, is_alone=False):
 def reader(network):
     """The linear layers, from the heads' channels [B, cells · 64]."""
     weight, bias = (part.bfloat16() for part in pack_readers(network))
+    missing = (0, -len(bias) % 8)  # columns in multiples of 16 bytes, as fast products want them
+    weight, bias = functional.pad(weight, missing), functional.pad(bias, missing)
     last = network.value[-1]
-    actions = network.policy[-1].out_features
+    actions, end = network.policy[-1].out_features, -missing[1] or None
 
     def read(heads):
         both = torch.addmm(bias, heads, weight)
-        hidden = functional.relu(both[:, actions:]).float()
+        hidden = functional.relu(both[:, actions:end]).float()
         return both[:, :actions].float(), torch.tanh(
             functional.linear(hidden, last.weight, last.bias)
         )

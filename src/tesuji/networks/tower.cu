@@ -207,7 +207,7 @@ __device__ __forceinline__ void multiply(float (&sums)[SUMS], u32 rows, int row,
 template <bool ADDS>
 __device__ __forceinline__ void finish(float (&sums)[SUMS], u32 target, u32 nowhere, u32 skips,
                                        float low_bias, float high_bias) {
-    if (OMIT & 1) return;
+    if ((OMIT & 1) && low_bias < 1e30f) return;  // always; the compiler must keep the products
     u32 next[4] = {0, 0, 0, 0};
     if (ADDS) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"

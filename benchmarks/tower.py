@@ -1,0 +1,351 @@
+"""The fused tower against cuDNN's fused convolutions, on a Hopper GPU.
+
+    python benchmarks/tower.py            every section below, each in a process of its own
+    python benchmarks/tower.py check      the kernel layer by layer against float32, several shapes
+    python benchmarks/tower.py time       evaluations a second of whole networks, Connect Four
+    python benchmarks/tower.py parts      one batch with parts of the kernel left out
+
+Weights are random and nowhere zero. Rates are the best of several rounds, methods interleaved, each
+a CUDA graph from float32 planes to logits and values.
+"""
+
+import multiprocessing
+import subprocess
+import sys
+import time
+
+import torch
+from torch.nn import functional
+
+from tesuji import make_game
+from tesuji.networks.architectures import draw_zeros, make_network
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.tower import Tower, compile_kernel
+from tesuji.networks.tower_plan import Plan, TowerShape, make_plan
+from tesuji.networks.tower_weights import pack_biases, pack_readers
+
+BATCHES = (2048, 4096, 8192, 16_384)
+TOLERANCE = 0.02  # of a layer's largest activation: bf16 rounding adds up over the layers
+LIMITS = {"check": 100, "time": 120, "parts": 60}  # seconds
+MULTIPROCESSORS = 132
+
+
+def main():
+    sections = {"check": check_shapes, "time": time_networks, "parts": time_parts}
+    if len(sys.argv) > 1:
+        sections[sys.argv[1]]()
+        return
+    for name in sections:
+        start = time.perf_counter()
+        print(f"== {name}", flush=True)
+        try:
+            code = subprocess.run([sys.executable, __file__, name], timeout=LIMITS[name]).returncode
+        except subprocess.TimeoutExpired:
+            code = "took too long"
+        print(f"== {name}: exit {code}, {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def drawn(name, blocks, channels):
+    """A game's network with nothing zero, biases too, on the GPU."""
+    network = make_network(make_game(name), NetworkConfig(blocks=blocks, channels=channels), 0)
+    draw_zeros(network)
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for weight in network.parameters():
+            if weight.ndim == 1:
+                weight.normal_(0.0, 0.2, generator=generator)
+    return network.cuda().requires_grad_(False)
+
+
+def shape_of(name, blocks, channels):
+    planes, height, width = make_game(name).observation_shape
+    return TowerShape(height, width, planes, blocks, channels)
+
+
+def compile_all(plans):
+    """Machine code by plan; in processes, which must be before CUDA begins."""
+    plans = list(dict.fromkeys(plans))
+    with multiprocessing.get_context("fork").Pool(16) as pool:
+        return dict(zip(plans, pool.map(compile_kernel, plans, chunksize=1), strict=True))
+
+
+# ---- check ----------------------------------------------------------------------------------
+
+
+def check_shapes():
+    shape = shape_of("connect-four", 4, 64)
+    cases = []
+    for name, blocks, channels, warpgroups, boards, batch in (
+        ("connect-four", 4, 64, 2, 5, 1003),
+        ("connect-four", 4, 64, 3, 4, 777),
+        ("connect-four", 4, 64, 2, 4, 4096),
+        ("connect-four", 2, 48, 2, 1, 5),
+        ("gomoku", 3, 64, 2, 1, 301),
+        ("go", 2, 64, 2, 2, 301),
+        ("othello", 2, 32, 2, 3, 1000),
+        ("2048", 1, 24, 2, 7, 999),
+        ("hex", 1, 64, 3, 1, 400),
+        ("tic-tac-toe", 2, 64, 2, 20, 10_007),
+    ):
+        plan = Plan(shape_of(name, blocks, channels), warpgroups, boards, is_dumping=True)
+        cases.append((name, plan, batch))
+    asked = [Plan(shape, 2, 5, swizzle=swizzle, is_dumping=True) for swizzle in (1, 2)]
+    binaries = compile_all([*[plan for _, plan, _ in cases], *asked])
+    wrong = sum([check(name, plan, batch, binaries[plan]) for name, plan, batch in cases])
+    print("all right" if not wrong else f"{wrong} WRONG")
+    print("which reading of swizzled descriptors is right (not in use, may be wrong):")
+    for plan in asked:
+        check("connect-four", plan, 1003, binaries[plan])
+    sys.exit(wrong > 0)
+
+
+def check(name, plan, batch, binary):
+    """True and a line for each layer, if any layer is wrong."""
+    shape = plan.shape
+    network = drawn(name, shape.blocks, shape.channels)
+    torch.manual_seed(3)
+    planes = torch.randn(batch, shape.planes, shape.height, shape.width, device="cuda")
+    tower = Tower(plan, binary)
+    tower.load(network)
+    expected = layers_in_float32(network, planes)
+    out = torch.empty((batch, shape.height * shape.width, 64), device="cuda").bfloat16()
+    errors = []
+    for layer, reference in enumerate(expected):
+        out.fill_(float("nan"))
+        tower(planes, out, layer)
+        torch.cuda.synchronize()
+        errors.append(((out.float() - reference).abs().amax() / reference.abs().amax()).item())
+    is_wrong = not all(error < TOLERANCE for error in errors)
+    label = f"{name} {shape.blocks}×{shape.channels}, {plan.warpgroups}×{plan.boards} boards, "
+    label += f"{plan.stages} stages, swizzle {plan.swizzle}, batch {batch}"
+    print(f"{'WRONG' if is_wrong else 'right'}  {label}: worst {max(errors):.4f}", flush=True)
+    if is_wrong:
+        for layer, error in enumerate(errors):
+            tower(planes, out, layer)
+            print(f"    layer {layer}: {error:.4f}  {where_wrong(out, expected[layer], plan)}")
+    return is_wrong
+
+
+def where_wrong(out, reference, plan):
+    """Which boards of a tile, cells and channels are off, in short."""
+    off = (out.float() - reference).abs() / reference.abs().amax()
+    off = ~(off < TOLERANCE)
+    if not off.any():
+        return ""
+    boards = off.any(2).any(1).nonzero()[:, 0] % plan.tile_boards
+    cells, channels = (off.any(0).any(d).nonzero()[:, 0] for d in (1, 0))
+    parts = [("share", f"{off.float().mean().item():.3f}")]
+    parts += [("boards", boards.unique().tolist()), ("cells", cells.tolist()[:12])]
+    parts += [("channels", channels.tolist()[:12])]
+    parts += [("got", out[0, 0, :3].tolist()), ("want", reference[0, 0, :3].tolist())]
+    return ", ".join(f"{name} {value}" for name, value in parts)
+
+
+def layers_in_float32(network, planes):
+    """Activations [B, cells, 64] after the stem, each convolution and the heads."""
+    torch.backends.cudnn.allow_tf32 = False
+
+    def convolve(layer, x):
+        weight = layer.weight.bfloat16().float()
+        return functional.conv2d(x, weight, layer.bias, padding=weight.shape[2] // 2)
+
+    def activate(x):
+        return functional.relu(x).bfloat16().float()
+
+    def laid_out(*parts):
+        laid = torch.zeros(len(planes), 64, planes.shape[2] * planes.shape[3], device="cuda")
+        for at, part in parts:
+            laid[:, at : at + part.shape[1]] = part.flatten(2)
+        return laid.transpose(1, 2)
+
+    stem, _, *blocks = network.body
+    x = activate(convolve(stem, planes.bfloat16().float()))
+    layers = [laid_out((0, x))]
+    for block in blocks:
+        inner = activate(convolve(block.first, x))
+        x = activate(x + convolve(block.second, inner))
+        layers += [laid_out((0, inner)), laid_out((0, x))]
+    heads = [activate(convolve(head[0], x)) for head in (network.policy, network.value)]
+    return [*layers, laid_out((0, heads[0]), (32, heads[1]))]
+
+
+# ---- time -----------------------------------------------------------------------------------
+
+
+def time_networks():
+    torch.backends.cudnn.benchmark = True
+    shape = shape_of("connect-four", 4, 64)
+    tables = {batch: plans_to_time(shape, batch) for batch in BATCHES}
+    binaries = compile_all([plan for plans in tables.values() for plan in plans.values()])
+    network = drawn("connect-four", 4, 64)
+    print("million evaluations/s, Connect Four 4×64; 'tower alone' leaves out the linear layers")
+    for batch, plans in tables.items():
+        planes = torch.randn(batch, 2, 6, 7, device="cuda")
+        graphs = {"cuDNN fused": captured(cudnn_network(network, planes))}
+        for label, plan in plans.items():
+            run = tower_network(network, planes, plan, binaries[plan], label == "tower alone")
+            graphs[f"{label} ({plan.warpgroups}×{plan.boards})"] = captured(run)
+        for label, best in best_seconds(graphs).items():
+            print(f"{batch:>7,}  {label:<34}{batch / best / 1e6:6.2f}  {best * 1e6:7.1f} µs")
+        print_differences(graphs, network, planes)
+
+
+def plans_to_time(shape, batch):
+    """By label; more of them for the largest batch."""
+    planned = make_plan(shape, batch, MULTIPROCESSORS)
+    plans = {"tower": planned, "tower alone": planned}
+    plans |= {f"tower {w}×{b}": Plan(shape, w, b) for w, b in ((2, 5), (2, 4), (3, 4))}
+    if batch == BATCHES[-1]:
+        plans |= {f"tower, stagger {ns}": Plan(shape, 2, 5, stagger=ns) for ns in (0, 700, 3000)}
+        plans |= {f"tower 3×4, stagger {ns}": Plan(shape, 3, 4, stagger=ns) for ns in (0, 700)}
+        plans |= {"tower swizzled": Plan(shape, 2, 5, swizzle=1)}
+    return plans
+
+
+def time_parts():
+    shape, batch = shape_of("connect-four", 4, 64), MULTIPROCESSORS * 10 * 12
+    print(f"tower alone, batch {batch:,} = 12 full rounds of 2×5; left out: 1 storing, 2 weights,")
+    print("4 planes and heads; tensor share = products' cycles at 1.755 GHz over the time taken")
+    plans = {f"2×5 without {omit}": Plan(shape, 2, 5, omit=omit) for omit in (0, 1, 2, 3, 4, 7)}
+    plans |= {f"3×4 without {omit}": Plan(shape, 3, 4, omit=omit) for omit in (0, 1, 2, 7)}
+    plans["2×5 swizzled without 7"] = Plan(shape, 2, 5, omit=7, swizzle=1)
+    binaries = compile_all(plans.values())
+    network = drawn("connect-four", 4, 64)
+    planes = torch.randn(batch, 2, 6, 7, device="cuda")
+    graphs = {
+        label: captured(tower_network(network, planes, plan, binaries[plan], is_alone=True))
+        for label, plan in plans.items()
+    }
+    for label, best in best_seconds(graphs).items():
+        plan = plans[label]
+        tiles = batch / plan.tile_boards / MULTIPROCESSORS
+        cycles = tiles * plan.warpgroups * plan.products * plan.padded / 2
+        share = cycles / 1.755e9 / best
+        print(f"{label:<28}{batch / best / 1e6:6.2f} M/s  {best * 1e6:7.1f} µs  {share:.2f}")
+    print("clocks under load:", clocks(graphs["2×5 without 0"]))
+
+
+def cudnn_network(network, planes):
+    """A function that evaluates the planes by cuDNN's fused calls."""
+    stem, _, *blocks = network.body
+    last = torch.channels_last
+    inputs = torch.zeros((len(planes), 8, *planes.shape[2:]), device="cuda").bfloat16()
+    inputs = inputs.contiguous(memory_format=last)
+    stem_weight = functional.pad(stem.weight, (0, 0, 0, 0, 0, 8 - planes.shape[1]))
+    convolutions = [conv for block in blocks for conv in (block.first, block.second)]
+    heads = torch.cat([network.policy[0].weight, network.value[0].weight])
+    weights = [stem_weight, *[conv.weight for conv in convolutions], heads]
+    weights = [weight.bfloat16().contiguous(memory_format=last) for weight in weights]
+    biases = list(pack_biases(network).bfloat16())
+    read = reader(network)
+    same, one = [1, 1], [1, 1]
+
+    def run():
+        inputs[:, : planes.shape[1]].copy_(planes)
+        x = torch.cudnn_convolution_relu(inputs, weights[0], biases[0], one, same, one, 1)
+        for i in range(1, len(weights) - 1, 2):
+            inner = torch.cudnn_convolution_relu(x, weights[i], biases[i], one, same, one, 1)
+            x = torch.cudnn_convolution_add_relu(
+                inner, weights[i + 1], x, 1.0, biases[i + 1], one, same, one, 1
+            )
+        x = torch.cudnn_convolution_relu(x, weights[-1], biases[-1], one, [0, 0], one, 1)
+        return read(x.permute(0, 2, 3, 1).flatten(1))
+
+    return run
+
+
+def tower_network(network, planes, plan, binary, is_alone=False):
+    """The same by the fused tower."""
+    tower = Tower(plan, binary)
+    tower.load(network)
+    out = torch.empty((len(planes), 42, 64), device="cuda").bfloat16()
+    read = reader(network)
+
+    def run():
+        tower(planes, out)
+        return None if is_alone else read(out.flatten(1))
+
+    return run
+
+
+def reader(network):
+    """The linear layers, from the heads' channels [B, cells · 64]."""
+    weight, bias = (part.bfloat16() for part in pack_readers(network))
+    missing = (0, -len(bias) % 8)  # columns in multiples of 16 bytes, as fast products want them
+    weight, bias = functional.pad(weight, missing), functional.pad(bias, missing)
+    last = network.value[-1]
+    actions, end = network.policy[-1].out_features, -missing[1] or None
+
+    def read(heads):
+        both = torch.addmm(bias, heads, weight)
+        hidden = functional.relu(both[:, actions:end]).float()
+        return both[:, :actions].float(), torch.tanh(
+            functional.linear(hidden, last.weight, last.bias)
+        )
+
+    return read
+
+
+def captured(run):
+    """A graph of the function, and what its replays write."""
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        result = run()
+    return graph, result
+
+
+def best_seconds(graphs, rounds=6, replays=10):
+    """Of one replay of each, interleaved."""
+    best = dict.fromkeys(graphs, float("inf"))
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for _ in range(rounds):
+        for label, (graph, _) in graphs.items():
+            graph.replay()
+            start.record()
+            for _ in range(replays):
+                graph.replay()
+            end.record()
+            end.synchronize()
+            best[label] = min(best[label], start.elapsed_time(end) / 1e3 / replays)
+    return best
+
+
+def print_differences(graphs, network, planes):
+    """Prints how far logits and values are from float32's."""
+    with torch.inference_mode():
+        expected = network(planes)
+    shown = list(graphs)[:2]
+    for label, (graph, result) in graphs.items():
+        if result is None or label not in shown:
+            continue
+        graph.replay()
+        torch.cuda.synchronize()
+        errors = [
+            (result[0] - expected.logits).abs().max().item(),
+            (result[1][:, 0] - expected.values).abs().max().item(),
+        ]
+        print(f"         {label}: logits off by {errors[0]:.4f}, values by {errors[1]:.4f}")
+
+
+def clocks(captured_graph):
+    """Clock and power while the graph is replayed for a second and a half."""
+    query = "--query-gpu=clocks.sm,power.draw,clocks_event_reasons.active"
+    command = ["nvidia-smi", query, "--format=csv,noheader"]
+    for _ in range(1500):
+        captured_graph[0].replay()
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        return asked.stdout.strip() or asked.stderr.strip()
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    finally:
+        torch.cuda.synchronize()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""How the fused tower is laid out: which boards it takes, and what lies where on a multiprocessor.
+
+The layout itself is told in tower.cu.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+CHANNELS = 64
+"""Channels of every layer in the kernel; a network with fewer is filled up with zeros."""
+
+MOST_COLUMNS = 256
+"""Cells of one product (wgmma's largest n), zero columns included."""
+
+SHARED_BYTES = 232_448
+"""Shared memory of a block on compute capability 9.0."""
+
+STAGE_BYTES = 8192
+"""Weights of one stage of the ring: four products of 16 × 64 bf16."""
+
+_FEWEST_STAGES, _MOST_STAGES = 4, 12
+_TILE_OVERHEAD = 4000  # cycles a tile costs beside its products: loading planes, storing heads
+_MOST_COLUMNS_OF = {2: 256, 3: 192}  # by warpgroups: what their registers hold
+
+
+@dataclass(frozen=True)
+class TowerShape:
+    """What a tower computes."""
+
+    height: int
+    width: int
+    planes: int
+    blocks: int
+    channels: int
+
+    def __post_init__(self) -> None:
+        """Refuses what the kernel cannot hold."""
+        if self.channels > CHANNELS:
+            raise ValueError(
+                f"channels is {self.channels}; the fused tower holds at most {CHANNELS}: use "
+                "cuDNN's convolutions"
+            )
+        if 3 * self.planes > CHANNELS:
+            raise ValueError(
+                f"the observation has {self.planes} planes; the fused tower reads at most "
+                f"{CHANNELS // 3}: use cuDNN's convolutions"
+            )
+        if self.height * (self.width + 1) > MOST_COLUMNS:
+            raise ValueError(
+                f"the board is {self.height}×{self.width}; the fused tower holds boards of at most "
+                f"{MOST_COLUMNS} cells, counting one more column: use cuDNN's convolutions"
+            )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a tower is laid out on a multiprocessor. Distances are in rows: one cell, 64 channels."""
+
+    shape: TowerShape
+    warpgroups: int
+    boards: int  # of each warpgroup
+    stages: int = 0  # of the weights' ring; 0: as many as there is room for
+    swizzle: int = 0  # 0: chunks of 8 channels apart; 1, 2: 128-byte rows, 2 with a base offset
+    stagger: int = 1500  # nanoseconds between the warpgroups' starts
+    is_dumping: bool = False  # can write out any layer
+    omit: int = 0  # parts left out, to time the others; see tower.cu
+
+    def __post_init__(self) -> None:
+        """Fills in the stages; refuses what does not fit."""
+        if self.padded > MOST_COLUMNS:
+            raise ValueError(
+                f"{self.boards} boards take {self.padded} columns; at most {MOST_COLUMNS} fit"
+            )
+        if self.stages == 0:
+            room = (SHARED_BYTES - self.shared_bytes) // (STAGE_BYTES + 16)
+            object.__setattr__(self, "stages", min(room, _MOST_STAGES))
+        if self.stages < _FEWEST_STAGES or self.shared_bytes > SHARED_BYTES:
+            raise ValueError(
+                f"{self.warpgroups}×{self.boards} boards with {self.stages} stages take "
+                f"{self.shared_bytes:,} bytes of shared memory; {SHARED_BYTES:,} and at least "
+                f"{_FEWEST_STAGES} stages must fit: use fewer boards"
+            )
+
+    @property
+    def pitch(self) -> int:
+        """From a board to the next one beside it: its width and a zero column."""
+        return self.shape.width + 1
+
+    @property
+    def below(self) -> int:
+        """From a cell to the one below it."""
+        return self.boards * self.pitch
+
+    @property
+    def border(self) -> int:
+        """Zero rows between buffers: as far as a tap reaches."""
+        return self.below + 1
+
+    @property
+    def columns(self) -> int:
+        """Rows of a warpgroup's boards, which are the columns of its products."""
+        return self.shape.height * self.below
+
+    @property
+    def padded(self) -> int:
+        """Those rounded up to what a product takes."""
+        return -(-self.columns // 8) * 8
+
+    @property
+    def rows(self) -> int:
+        """All rows: two buffers for each warpgroup, with borders around each.
+
+        One more than a multiple of 8, so that the 8 chunks of a row lie in different banks.
+        """
+        rows = self.border + 2 * self.warpgroups * (self.padded + self.border)
+        return rows + (1 - rows) % 8
+
+    @property
+    def stem_steps(self) -> int:
+        """Products that a tap of the stem takes: of 16 features, the planes of three cells."""
+        return -(-3 * self.shape.planes // 16)
+
+    @property
+    def products(self) -> int:
+        """Products of 16 channels that a tile takes."""
+        return 3 * self.stem_steps + 72 * self.shape.blocks + 4
+
+    @property
+    def tile_boards(self) -> int:
+        """Boards that a multiprocessor holds at once."""
+        return self.warpgroups * self.boards
+
+    @property
+    def threads(self) -> int:
+        """The warpgroups', and one more that fetches weights."""
+        return 128 * (self.warpgroups + 1)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Ring, rows, the bytes that take what nobody wants, barriers."""
+        return self.stages * STAGE_BYTES + self.rows * 128 + 128 + 16 * self.stages
+
+    def estimate_cycles(self, batch: int, multiprocessors: int) -> int:
+        """Clock cycles of a batch if the tensor cores never wait within a tile."""
+        tiles = -(-batch // self.tile_boards)
+        tile = self.warpgroups * self.products * self.padded // 2 + _TILE_OVERHEAD
+        return -(-tiles // multiprocessors) * tile
+
+    def macros(self) -> dict[str, int]:
+        """The sizes as tower.cu names them."""
+        shape = self.shape
+        return {
+            "HEIGHT": shape.height,
+            "WIDTH": shape.width,
+            "PLANES": shape.planes,
+            "BLOCKS": shape.blocks,
+            "WARPGROUPS": self.warpgroups,
+            "BOARDS": self.boards,
+            "PITCH": self.pitch,
+            "BELOW": self.below,
+            "BORDER": self.border,
+            "COLUMNS": self.columns,
+            "PADDED": self.padded,
+            "ROWS": self.rows,
+            "STEM_STEPS": self.stem_steps,
+            "STAGES": self.stages,
+            "SWIZZLE": self.swizzle,
+            "STAGGER": self.stagger,
+            "DUMP": int(self.is_dumping),
+            "OMIT": self.omit,
+        }
+
+
+def make_plan(shape: TowerShape, batch: int, multiprocessors: int) -> Plan:
+    """The plan whose tiles take the least time for a batch, by `Plan.estimate_cycles`."""
+    return min(_plans(shape), key=lambda plan: plan.estimate_cycles(batch, multiprocessors))
+
+
+def _plans(shape: TowerShape) -> Iterator[Plan]:
+    for warpgroups in (2, 3):
+        for boards in range(1, MOST_COLUMNS // (shape.height * (shape.width + 1)) + 1):
+            try:
+                plan = Plan(shape, warpgroups, boards)
+            except ValueError:
+                continue  # too large for shared memory
+            if plan.padded <= _MOST_COLUMNS_OF[warpgroups]:
+                yield plan

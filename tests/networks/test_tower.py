@@ -1,0 +1,255 @@
+"""The fused tower's layout reproduces the network, in NumPy; on a Hopper GPU the kernel itself."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from drawn_networks import drawn_network, observations
+from torch.nn import functional
+
+from tesuji import make_game
+from tesuji.games.tic_tac_toe import TicTacToe
+from tesuji.networks.architectures import make_network
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.tower import Tower
+from tesuji.networks.tower_plan import SHARED_BYTES, STAGE_BYTES, Plan, TowerShape, make_plan
+from tesuji.networks.tower_weights import pack_biases, pack_readers, pack_weights
+
+CONNECT_FOUR = make_game("connect-four")
+SMALL = NetworkConfig(blocks=1, channels=24)
+has_hopper = torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
+
+
+class ManyPlanes(TicTacToe):
+    """Seen through 18 planes, more than one step of the stem takes."""
+
+    observation_shape = property(lambda self: (18, 3, 3))
+
+
+def shape_of(game, config):
+    planes, height, width = game.observation_shape
+    return TowerShape(height, width, planes, config.blocks, config.channels)
+
+
+def rounded(array):
+    """To bf16 and back."""
+    return torch.from_numpy(np.ascontiguousarray(array)).bfloat16().float().numpy()
+
+
+class Multiprocessor:
+    """Shared memory as numbers of two bytes, and what the kernel does with it, index by index."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.memory = np.zeros(plan.shared_bytes // 2, np.float32)
+        self.rows_at = plan.stages * STAGE_BYTES
+        self.nowhere = self.rows_at + plan.rows * 128
+        self.group_bytes = 1024 if plan.swizzle else 128
+
+    def chunk_at(self, row, chunk):
+        if self.plan.swizzle:
+            return self.rows_at + row * 128 + ((chunk ^ (row & 7)) << 4)
+        return self.rows_at + (chunk * self.plan.rows + row) * 16
+
+    def store(self, address, channels):
+        assert address % 16 == 0 and self.rows_at <= address <= self.nowhere + 112
+        self.memory[address // 2 : address // 2 + 8] = channels
+
+    def read(self, start, leading, stride, count, is_swizzled):
+        """[count, 16] of what a descriptor says."""
+        i, k = np.arange(count)[:, None], np.arange(16)[None, :]
+        address = start + i // 8 * stride + i % 8 * (128 if is_swizzled else 16) + k % 8 * 2
+        address = address + k // 8 * (16 if is_swizzled else leading)
+        if is_swizzled:
+            address = address ^ ((address >> 7 & 7) << 4)
+        return self.memory[address // 2]
+
+    def read_cells(self, row, step):
+        plan = self.plan
+        if plan.swizzle:
+            start = self.rows_at + row * 128 + step * 32
+            return self.read(start, 0, 1024, plan.padded, True)
+        start = self.rows_at + (2 * step * plan.rows + row) * 16
+        return self.read(start, plan.rows * 16, 128, plan.padded, False)
+
+    def multiply(self, steps, row, steps_a_tap, products):
+        """[64, columns]: the weights go through the ring."""
+        plan, sums = self.plan, np.zeros((64, self.plan.padded), np.float32)
+        for product in range(products):
+            slot = product // 4 % plan.stages * STAGE_BYTES + product % 4 * 2048
+            self.memory[slot // 2 : slot // 2 + 1024] = steps[product].ravel()
+            tap, taps = product // steps_a_tap, products // steps_a_tap
+            nine = (tap // 3 - 1) * plan.below + tap % 3 - 1
+            shift = {1: 0, 3: (tap - 1) * plan.below, 9: nine}[taps]
+            weights = self.read(slot, 1024, 128, 64, False)
+            sums += weights @ self.read_cells(row + shift, product % steps_a_tap).T
+        return sums
+
+    def finish(self, sums, row, bias, adds):
+        """Fragments through stmatrix: lane l of warp w addresses row l % 8 of matrix l // 8."""
+        groups = self.plan.padded // 8
+        for warp, lane, j in itertools.product(range(4), range(32), range(0, groups, 2)):
+            group, half = j + lane // 16, lane // 8 % 2
+            cell = 8 * group + lane % 8
+            target = self.chunk_at(row + 8 * (lane // 16) + lane % 8, 2 * warp + half)
+            address = target + j * self.group_bytes
+            if cell % self.plan.pitch == self.plan.shape.width or cell >= self.plan.columns:
+                address = self.nowhere
+            first = 16 * warp + 8 * half
+            values = sums[first : first + 8, cell] if cell < self.plan.padded else np.zeros(8)
+            values = values + bias[first : first + 8]
+            if adds:
+                values = values + self.memory[address // 2 : address // 2 + 8]
+            self.store(address, rounded(np.maximum(values, 0).astype(np.float32)))
+
+    def cell_rows(self):
+        shape, plan = self.plan.shape, self.plan
+        cells = np.arange(plan.boards * shape.height * shape.width)
+        board, rest = np.divmod(cells, shape.height * shape.width)
+        return (rest // shape.width * plan.boards + board) * plan.pitch + rest % shape.width
+
+    def run(self, warpgroup, weights, biases, planes):
+        """[boards, cells, 64] of the heads, for one warpgroup's planes."""
+        plan, shape = self.plan, self.plan.shape
+        x = plan.border + 2 * warpgroup * (plan.padded + plan.border)
+        inner = x + plan.padded + plan.border
+        wide = np.pad(planes, ((0, 0), (0, 0), (0, 0), (1, 1)))
+        features = np.concatenate([wide[..., dc : dc + shape.width] for dc in range(3)], 1)
+        missing = 16 * plan.stem_steps - features.shape[1]
+        features = np.pad(features, ((0, 0), (0, missing), (0, 0), (0, 0)))
+        cells = rounded(features.transpose(0, 2, 3, 1)).reshape(-1, features.shape[1])
+        for channels, row in zip(cells, self.cell_rows(), strict=True):
+            for chunk in range(2 * plan.stem_steps):
+                address = self.chunk_at(inner + row, chunk)
+                self.store(address, channels[8 * chunk : 8 * chunk + 8])
+        steps = iter(weights)
+        bias = iter(biases)
+
+        def layer(source, target, steps_a_tap, products, adds=False):
+            mine = [next(steps) for _ in range(-(-products // 4) * 4)]
+            self.finish(
+                self.multiply(mine, source, steps_a_tap, products), target, next(bias), adds
+            )
+
+        layer(inner, x, plan.stem_steps, 3 * plan.stem_steps)
+        for _ in range(shape.blocks):
+            layer(x, inner, 4, 36)
+            layer(inner, x, 4, 36, adds=True)
+        layer(x, inner, 4, 4)
+        assert next(steps, None) is None and next(bias, None) is None
+        chunks = [self.chunk_at(inner + r, c) // 2 for r in self.cell_rows() for c in range(8)]
+        return np.stack([self.memory[at : at + 8] for at in chunks]).reshape(len(planes), -1, 64)
+
+
+def in_torch(network, planes):
+    """The heads' channels [B, H·W, 64] in float32 from weights and activations in bf16."""
+    with torch.inference_mode():
+        x = torch.from_numpy(planes).bfloat16().float()
+
+        def convolve(layer, x):
+            weight = layer.weight.bfloat16().float()
+            return functional.conv2d(x, weight, layer.bias, padding=weight.shape[2] // 2)
+
+        def activate(x):
+            return functional.relu(x).bfloat16().float()
+
+        stem, _, *blocks = network.body
+        x = activate(convolve(stem, x))
+        for block in blocks:
+            x = activate(x + convolve(block.second, activate(convolve(block.first, x))))
+        heads = torch.zeros(len(x), 64, x.shape[2] * x.shape[3])
+        for head, at in ((network.policy, 0), (network.value, 32)):
+            channels = activate(convolve(head[0], x)).flatten(2)
+            heads[:, at : at + channels.shape[1]] = channels
+        return heads.transpose(1, 2).numpy()
+
+
+def random_planes(game, count, seed=0):
+    return np.random.default_rng(seed).normal(size=(count, *game.observation_shape)).astype("f4")
+
+
+@pytest.mark.parametrize(
+    ("game", "config", "boards", "swizzle"),
+    [
+        (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64), 5, 0),
+        (CONNECT_FOUR, SMALL, 2, 1),
+        (make_game("2048"), SMALL, 3, 0),  # 60 columns, filled up to 64
+        (ManyPlanes(), NetworkConfig(blocks=1, channels=18), 3, 0),  # as many channels as planes
+    ],
+)
+def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boards, swizzle):
+    network = drawn_network(game, config)
+    plan = Plan(shape_of(game, network.config), 2, boards, swizzle=swizzle)
+    weights = pack_weights(network).float().numpy()
+    biases = pack_biases(network).numpy()
+    multiprocessor = Multiprocessor(plan)
+    planes = random_planes(game, plan.tile_boards)
+    expected = in_torch(network, planes)
+    for warpgroup in range(2):
+        mine = slice(warpgroup * boards, (warpgroup + 1) * boards)
+        heads = multiprocessor.run(warpgroup, weights, biases, planes[mine])
+        error = np.abs(heads - expected[mine]).max()
+        assert error < 0.02 * np.abs(expected).max()
+    assert np.abs(expected).max() > 0.1
+
+
+def test_the_readers_turn_the_heads_channels_into_logits_and_values():
+    network = drawn_network(CONNECT_FOUR, SMALL)
+    planes = observations(CONNECT_FOUR, 6)
+    with torch.inference_mode():
+        features = network.body(torch.from_numpy(planes))
+        heads = torch.zeros(6, 42, 64)
+        heads[:, :, :24] = functional.relu(network.policy[0](features)).flatten(2).mT
+        heads[:, :, 32:56] = functional.relu(network.value[0](features)).flatten(2).mT
+        weight, bias = pack_readers(network)
+        logits, hidden = (heads.flatten(1) @ weight + bias).split([7, 64], 1)
+        values = torch.tanh(network.value[-1](functional.relu(hidden)))[:, 0]
+        expected = network(torch.from_numpy(planes))
+    torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(values, expected.values, atol=1e-4, rtol=1e-4)
+
+
+def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():
+    for height, width in itertools.product(range(1, 17), range(1, 17)):
+        if height * (width + 1) <= 256:
+            shape = TowerShape(height, width, 20, 8, 64)
+            for batch in (1, 500, 2048, 16_384):
+                plan = make_plan(shape, batch, multiprocessors=132)
+                assert plan.shared_bytes <= SHARED_BYTES and plan.padded <= 256
+    connect_four = TowerShape(6, 7, 2, 4, 64)
+    assert make_plan(connect_four, 2048, 132).tile_boards * 132 * 2 >= 2048
+    assert make_plan(connect_four, 264, 132).boards == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((6, 7, 2, 4, 96), "channels is 96; the fused tower holds at most 64"),
+        ((19, 19, 4, 4, 64), "the board is 19×19; the fused tower holds boards of at most 256"),
+        ((6, 7, 22, 4, 64), "22 planes; the fused tower reads at most 21"),
+    ],
+)
+def test_what_the_kernel_cannot_hold_is_refused(shape, message):
+    with pytest.raises(ValueError, match=message):
+        TowerShape(*shape)
+
+
+def test_a_network_with_pooling_is_refused():
+    network = make_network(CONNECT_FOUR, NetworkConfig(pooling=True), 0)
+    with pytest.raises(ValueError, match="computes kind=residual without pooling"):
+        pack_weights(network)
+
+
+@pytest.mark.skipif(not has_hopper, reason="needs a GPU of compute capability 9.0")
+def test_the_kernel_gives_the_heads_channels_also_after_new_weights():
+    tower = Tower(Plan(shape_of(CONNECT_FOUR, SMALL), 2, 5))
+    planes = random_planes(CONNECT_FOUR, 1003)
+    out = torch.empty((1003, 42, 64), dtype=torch.bfloat16, device="cuda")
+    for seed in (0, 1):
+        network = drawn_network(CONNECT_FOUR, SMALL, seed)
+        tower.load(network)
+        tower(torch.from_numpy(planes).cuda(), out)
+        expected = in_torch(network, planes)
+        error = np.abs(out.float().cpu().numpy() - expected).max()
+        assert error < 0.02 * np.abs(expected).max()

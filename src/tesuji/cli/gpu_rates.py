@@ -1,10 +1,18 @@
 """How fast Tesuji searches on the GPU, and how fast its network is there alone."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tesuji.games.contract import Game
+import numpy as np
+from numpy.typing import NDArray
+
+from tesuji.games.contract import CHANCE, Game
 from tesuji.networks.config import NetworkConfig
-from tesuji.search.config import Selection
+from tesuji.search.config import SearchConfig, Selection
+
+_ROOTS = 256  # different positions from which the games of a batch are searched
+_PLIES = 12  # random moves before them, at most
+_NETWORK_CALLS = 32
+_MOST_BYTES = 64 << 30
 
 
 class GpuRate(NamedTuple):
@@ -26,13 +34,71 @@ def measure_search(
 ) -> GpuRate:
     """The rates of `games` searches side by side, each of so many simulations from a new tree.
 
+    A search is timed on the GPU from the first leaf to the last backup; its root's evaluation
+    counts as time but not as a simulation.
+
     Raises:
         ValueError: when there is no GPU.
     """
     require_gpu()
-    raise ValueError(
-        "the search with a network on a GPU is not there yet; wait for a later version"
+    import torch
+
+    from tesuji.devices import choose_device
+    from tesuji.networks.architectures import draw_zeros, make_network
+    from tesuji.networks.cuda_engine import CudaEvaluator, record
+    from tesuji.search.device_run import DeviceSearch
+
+    choose_device("cuda", needs_torch=True)
+    network = draw_zeros(make_network(game, network_config, 0))
+    evaluator = CudaEvaluator(network, game, rows=games)
+    config = SearchConfig(simulations=simulations, selection=selection, max_bytes=_MOST_BYTES)
+    search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
+    batch = evaluator.device_batch(games)
+    batch.planes.copy_(torch.from_numpy(search.observations()))
+    batch.run()
+    again = record(batch.run, evaluator.device)
+    search.run()
+    seconds = min(_timed(search.run) for _ in range(repeats))
+    alone = min(
+        _timed(lambda: [again() for _ in range(_NETWORK_CALLS)]) / _NETWORK_CALLS
+        for _ in range(repeats)
     )
+    share = (simulations + 1) * alone / seconds
+    rate = GpuRate(games * simulations / seconds, games / alone, share, evaluator.form.name)
+    del search, batch, again, evaluator
+    torch.cuda.empty_cache()
+    return rate
+
+
+def drawn_positions(game: Game, count: int) -> NDArray[Any]:
+    """[count] positions at various stages, of `_ROOTS` different random beginnings."""
+    random, states = np.random.default_rng(0), np.empty(count, game.dtype)
+    drawn = [_drawn_position(game, random) for _ in range(min(count, _ROOTS))]
+    for row in range(count):
+        states[row] = drawn[row % len(drawn)]
+    return states
+
+
+def _drawn_position(game: Game, random: np.random.Generator) -> Any:
+    state, plies = game.new_state(), int(random.integers(_PLIES + 1))
+    while state.turn < plies or state.to_play == CHANCE:
+        game.apply(state, int(random.choice(game.legal(state))))
+        if state.is_over:
+            state = game.new_state()
+    return state
+
+
+def _timed(work: Any) -> float:
+    """Seconds on the GPU between the beginning and the end of what `work` starts there."""
+    import torch
+
+    make_event: Any = torch.cuda.Event
+    start, end = make_event(enable_timing=True), make_event(enable_timing=True)
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    return float(start.elapsed_time(end)) / 1000.0
 
 
 def require_gpu() -> str:

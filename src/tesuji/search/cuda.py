@@ -70,6 +70,17 @@ def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any,
 
 
 @CudaKernel
+def clear_games(tree: Any, scratch: Any, first: Any, last: Any) -> None:
+    """Makes each game's next round the first of a new search in an empty tree."""
+    b = first + cuda.grid(1)
+    if b < last:
+        tree.roots[b].num_nodes = 0
+        scratch.work[b].has_begun = False
+        scratch.work[b].simulations = 0
+        scratch.work[b].num_leaves = 0
+
+
+@CudaKernel
 def copy_roots(tree: Any, roots: Any, first: Any, last: Any) -> None:
     """Copies each game's root and its edges to `roots`, a tree of one node a game."""
     b = first + cuda.grid(1)

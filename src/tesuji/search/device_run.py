@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tesuji.cuda_compiling import download, empty, put, upload, view
+from tesuji.games.contract import Game
 from tesuji.games.rules import register
 from tesuji.search import cuda
+from tesuji.search.config import SearchConfig
 from tesuji.search.evaluators import evaluate
-from tesuji.search.options import make_options, simulation_limit
+from tesuji.search.options import make_options, resolve, simulation_limit
 from tesuji.search.pipeline import Part, Pipeline, Step, make_parts
 from tesuji.search.result import SearchResult, make_results
 from tesuji.search.runner import Progress, Setup, check_faults, plan_rounds
 from tesuji.search.scratch import Scratch, make_scratch
-from tesuji.search.tree import Memory, Tree, TreeSize, make_tree
+from tesuji.search.tree import Memory, Tree, TreeSize, make_tree, plan_tree
 from tesuji.search.view import Clock
 
 # All games wait for the slowest one: so each does one simulation a round, and none does many.
@@ -113,7 +115,8 @@ class DeviceRun:
 
             return play
         if hasattr(evaluator, "device_batch"):
-            parts = make_parts(evaluator.device_batch, self.games, self.config.leaves)
+            self.parts = make_parts(evaluator.device_batch, self.games, self.config.leaves)
+            parts = self.parts
             pipeline = Pipeline(parts, self._selecting(states), self._finishing())
 
             def play_recorded(rounds: int) -> None:
@@ -180,6 +183,38 @@ class DeviceRun:
         for name, theirs in self._scratch._asdict().items():
             np.copyto(getattr(self.scratch, name), download(theirs))
         self.scratch.work["stop"] |= stop
+
+
+class DeviceSearch:
+    """The same positions searched again and again with an evaluator on the GPU, for measuring.
+
+    Args:
+        game: the game.
+        evaluator: has a `device_batch`.
+        config: has a number of simulations.
+        states: [B] where the searches begin.
+    """
+
+    def __init__(  # noqa: D107
+        self, game: Game, evaluator: Any, config: SearchConfig, states: NDArray[Any]
+    ) -> None:
+        config, games = resolve(config, evaluator), len(states)
+        tree = make_tree(game, config, games, plan_tree(game, config, games), DEVICE)
+        self._run = DeviceRun(Setup(game, evaluator, config, None), tree, 0)
+        self._play = self._run._rounds_of(upload(states))
+        self._states = states
+
+    def run(self) -> None:
+        """Starts one search of each position, and does not wait for it."""
+        run = self._run
+        stream = run.parts[0].batch.stream()
+        cuda.clear_games(run._tag, run.tree, run._scratch, 0, run.games, stream=stream)
+        self._play(run.config.simulations + 1)
+
+    def observations(self) -> NDArray[np.float32]:
+        """[B, *shape] what a network sees of the positions."""
+        game = self._run.game
+        return np.stack([game.observation(state) for state in self._states])
 
 
 class DeviceTrees:

@@ -55,7 +55,7 @@ def look() -> Found:
         return Found(False, "", (0, 0), 0)
     from numba import cuda
 
-    if getattr(cuda, "is_simulated", False) or _is_simulated():
+    if _is_simulated():
         return Found(True, "", _OLDEST_DRIVER, 1)
     error = cuda.cuda_error() if not cuda.is_available() else ""
     try:
@@ -73,6 +73,11 @@ def free_bytes() -> int:
     if _is_simulated():
         return 1 << 30
     return int(cuda.current_context().get_memory_info().free)
+
+
+def torch_device(device: str) -> str:
+    """The same device as PyTorch calls it: in the simulator, where all is done here, cpu."""
+    return "cpu" if _is_simulated() else device
 
 
 def _obstacle(found: Found, number: int) -> str:

@@ -225,6 +225,7 @@ def test_who_resigns_loses():
 
 
 def test_checked_games_are_played_on_and_wrong_resignations_counted():
+    from tesuji.selfplay.columns import outcomes_of
     from tesuji.training.metrics import describe_games
 
     config = changed(resign_below=0.9, resign_turns=2, resign_checked=1.0)
@@ -232,7 +233,7 @@ def test_checked_games_are_played_on_and_wrong_resignations_counted():
     records = play_games(worker, 64)
     assert {(record.ending, record.would_resign) for record in records} == {("rules", 0)}
     kept = sum(positions_of(TIC_TAC_TOE, record)[-1].returns[0] >= 0 for record in records)
-    found = describe_games(records)
+    found = describe_games(outcomes_of(records))
     assert found["false_resign_rate"] == kept / len(records) > 0.3
     assert found["resign_rate"] == 0
 

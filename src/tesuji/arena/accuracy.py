@@ -153,7 +153,8 @@ def _network_batches(game: Game, evaluator: Any, positions: PositionSet) -> Iter
 def _search_batches(
     game: Game, evaluator: Evaluator, positions: PositionSet, config: SearchConfig, seed: int
 ) -> Iterator[_Answers]:
-    searcher = Searcher(game, evaluator, config)
+    device = "cuda" if hasattr(evaluator, "device_batch") and game.runs_on_gpu else "cpu"
+    searcher = Searcher(game, evaluator, config, device=device)
     step = min(_BATCH, side_by_side(searcher))
     for first in range(0, len(positions.states), step):
         states = list(positions.states[first : first + step])

@@ -59,13 +59,10 @@ def measure_search(
     again = record(batch.run, evaluator.device)
     search.run()
     seconds = min(_timed(search.run) for _ in range(repeats))
-    alone = min(
-        _timed(lambda: [again() for _ in range(_NETWORK_CALLS)]) / _NETWORK_CALLS
-        for _ in range(repeats)
-    )
+    alone = min(_timed(again, _NETWORK_CALLS) for _ in range(repeats))
     share = (simulations + 1) * alone / seconds
     rate = GpuRate(games * simulations / seconds, games / alone, share, evaluator.form.name)
-    del search, batch, again, evaluator
+    del search, batch, evaluator
     torch.cuda.empty_cache()
     return rate
 
@@ -88,17 +85,18 @@ def _drawn_position(game: Game, random: np.random.Generator) -> Any:
     return state
 
 
-def _timed(work: Any) -> float:
-    """Seconds on the GPU between the beginning and the end of what `work` starts there."""
+def _timed(work: Any, times: int = 1) -> float:
+    """Seconds on the GPU between the beginning and the end of what `work` starts there, each."""
     import torch
 
     make_event: Any = torch.cuda.Event
     start, end = make_event(enable_timing=True), make_event(enable_timing=True)
     start.record()
-    work()
+    for _ in range(times):
+        work()
     end.record()
     end.synchronize()
-    return float(start.elapsed_time(end)) / 1000.0
+    return float(start.elapsed_time(end)) / 1000.0 / times
 
 
 def require_gpu() -> str:

@@ -43,6 +43,10 @@ def train(
     threads: Annotated[
         int | None, typer.Option(min=1, help="1: the same run to the last bit, every time.")
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(help="auto (a GPU where there is one), cpu, cuda, or cuda:1 and so on."),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see above."),
@@ -67,6 +71,7 @@ def train(
         changes = [*(settings or [])]
         changes += [f"run.seed={seed}"] if seed is not None else []
         changes += [f"run.threads={threads}"] if threads is not None else []
+        changes += [f"run.device={device}"] if device is not None else []
         if minutes is not None or generations is not None:
             changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
         elif not folder.exists() and not any(c.startswith(_LIMITS) for c in changes):
@@ -76,11 +81,11 @@ def train(
         folder.make()
         with folder.locked(), _saving(folder):
             is_new = not folder.exists()
-            config, game = _prepare(folder, what, changes)
+            config, game, place = _prepare(folder, what, changes)
             limits = Limits(config.run.minutes * 60.0, config.run.generations)
             view = TrainingView(folder, game, config, limits, is_new)
             with view:
-                learning = _make_run(folder, config, game)
+                learning = _make_run(folder, config, game, place)
                 if learning.progress(limits) >= 1.0:
                     raise BadInput(
                         f"{folder.path} has reached its limit already "
@@ -111,21 +116,28 @@ def _find_folder(what: str, run: Path | None) -> "RunFolder":
     return RunFolder(run if run is not None else Path("runs") / make_game(what).name)
 
 
-def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any]":
-    """The config and the game of the run, which is begun where there is none."""
+def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
+    """The config and the game of the run, which is begun where there is none, and its device."""
     from tesuji.games.registry import make_game
-    from tesuji.training.config import change, measure_engine, resolve_run
+    from tesuji.training.config import (
+        change,
+        choose_training_device,
+        measure_engine,
+        resolve_run,
+    )
 
     if not folder.exists():
-        config, game = _new_config(folder, what, changes)
-        config = measure_engine(config, game)
+        config, game, device = _new_config(folder, what, changes)
+        config = measure_engine(config, game, device)
         folder.write_config(config, game, _lasting_name(what))
-        return config, game
+        return config, game, device
     saved, about = folder.read_config()
     game = folder.read_game()
     if Path(what) != folder.path and make_game(what) != game:
         raise BadInput(f"{folder.path} is a run of {game.name}; give another --run folder")
-    config = measure_engine(resolve_run(change(saved, changes), game), game)
+    changed = change(saved, changes)
+    device = choose_training_device(changed.run.device, game)
+    config = measure_engine(resolve_run(changed, game, device), game, device)
     if about.get("source_digest") != game.source_digest:
         _log.warning(
             "the rules of %s have changed since %s was begun: its games are read under the new "
@@ -138,7 +150,7 @@ def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunCo
             f"{folder.path} has a network of another shape; network settings are those of a new "
             "run: give another --run folder"
         )
-    return config, game
+    return config, game, device
 
 
 def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
@@ -148,10 +160,15 @@ def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
         folder.write_config(config, game, about["game"])
 
 
-def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any]":
-    """The config and the game of a new run; nothing is written."""
+def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
+    """The config, the game and the device of a new run; nothing is written."""
     from tesuji.games.registry import make_game
-    from tesuji.training.config import change, default_config, resolve_run
+    from tesuji.training.config import (
+        change,
+        choose_training_device,
+        default_config,
+        resolve_run,
+    )
 
     if folder.state_file.exists():
         raise BadInput(
@@ -159,7 +176,10 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
             "back, or give another --run folder"
         )
     game = make_game(what)
-    return resolve_run(change(default_config(game), changes), game), game
+    asked = change(default_config(game), changes).run.device
+    device = choose_training_device(asked, game)
+    config = change(default_config(game, device), changes)
+    return resolve_run(config, game, device), game, device
 
 
 def _lasting_name(what: str) -> str:
@@ -168,7 +188,7 @@ def _lasting_name(what: str) -> str:
     return f"{Path(path).resolve()}:{name}" if Path(path).is_file() else what
 
 
-def _make_run(folder: "RunFolder", config: "RunConfig", game: Any) -> "Run":
+def _make_run(folder: "RunFolder", config: "RunConfig", game: Any, device: str) -> "Run":
     from tesuji.arena.assessing import Assessor
     from tesuji.arena.gate import make_gate
     from tesuji.training.loop import Run
@@ -181,6 +201,7 @@ def _make_run(folder: "RunFolder", config: "RunConfig", game: Any) -> "Run":
         game,
         assess=assessor.assess,
         gate=lambda new, old, search, seed: gate(new, old, search, seed).passed,
+        device=device,
     )
 
 

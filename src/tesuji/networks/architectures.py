@@ -55,13 +55,13 @@ def draw_zeros(network: "Network", seed: int = 1) -> "Network":
 
 
 class Network(nn.Module):
-    """A body and two heads. `config` is the resolved one it was made from."""
+    """A body and two heads, made from the resolved `config` for observations of `shape`."""
 
     def __init__(self, game: Game, config: NetworkConfig) -> None:
         """Draws the weights from PyTorch's global generator; see `make_network`."""
         super().__init__()
         self.config = config
-        shape = tuple(game.observation_shape)
+        self.shape = shape = tuple(game.observation_shape)
         num_values = {"mover": 1, "players": game.num_players, "wdl": 3}[config.values]
         self.body: nn.Module
         self.policy: nn.Module

@@ -18,6 +18,8 @@ from tesuji.files import write_whole
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import Network
 from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, can_be_fused
+from tesuji.networks.tower import CAPABILITY as TOWER_CAPABILITY
+from tesuji.networks.tower_form import TowerForm, tower_shape
 
 Floats = NDArray[np.float32]
 
@@ -131,7 +133,7 @@ def _choose_form(
     network: Any, game: Game, device: torch.device, dtype: torch.dtype, rows: int
 ) -> Form:
     """The fastest form of those that can evaluate the network, remembered from an earlier time."""
-    makers = _makers(network, device, dtype)
+    makers = _makers(network, device, dtype, rows)
     if len(makers) == 1:
         return next(iter(makers.values()))()
     torch.backends.cudnn.benchmark = True
@@ -146,13 +148,20 @@ def _choose_form(
 
 
 def _makers(
-    network: Network, device: torch.device, dtype: torch.dtype
+    network: Network, device: torch.device, dtype: torch.dtype, rows: int
 ) -> dict[str, Callable[[], Form]]:
+    """Every form that can evaluate the network, by name."""
     makers: dict[str, Callable[[], Form]] = {
         EagerForm.name: lambda: EagerForm(network, device, dtype)
     }
     if dtype == torch.bfloat16 and can_be_fused(network, device):
         makers[FusedForm.name] = lambda: FusedForm(network, device)
+        try:
+            tower_shape(network)
+        except ValueError:  # too large for it
+            return makers
+        if torch.cuda.get_device_capability(device) == TOWER_CAPABILITY:
+            makers[TowerForm.name] = lambda: TowerForm(network, device, rows)
     return makers
 
 

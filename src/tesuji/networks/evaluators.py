@@ -18,12 +18,22 @@ from tesuji.games.contract import Game
 from tesuji.networks.positions import random_positions
 
 ENGINES = ("torch", "torch-bf16", "torch-int8", "onnx")
-"""Every engine there is; `available_engines` says which of them can run here."""
+"""Every engine of the CPU; `available_engines` says which of them can run here."""
+
+CUDA_ENGINES = ("cuda-bf16", "cuda-float32")
+"""Those of a GPU."""
 
 MEASURING_SECONDS = 0.5
 """How long `choose_engine` measures, all engines together."""
 
-TOLERANCES = {"torch": 1e-4, "torch-bf16": 2e-2, "torch-int8": 5e-2, "onnx": 1e-4}
+TOLERANCES = {
+    "torch": 1e-4,
+    "torch-bf16": 2e-2,
+    "torch-int8": 5e-2,
+    "onnx": 1e-4,
+    "cuda-bf16": 2e-2,
+    "cuda-float32": 1e-3,
+}
 """The largest `disagreement` with PyTorch in float32, by engine."""
 
 _BF16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16")
@@ -55,7 +65,7 @@ def make_evaluator(
     Args:
         network: of `make_network`.
         game: the one it was made for.
-        engine: of `ENGINES`, or auto for the fastest here.
+        engine: of `ENGINES` or `CUDA_ENGINES`, or auto for the fastest on the CPU.
         batch_size: what `auto` measures with; calls may have any size.
         threads: that one call may use.
 
@@ -67,6 +77,10 @@ def make_evaluator(
     if engine == "auto":
         engine = choose_engine(network, game, batch_size, threads)
     check_engine(engine, network)
+    if engine in CUDA_ENGINES:
+        from tesuji.networks.cuda_engine import CudaEvaluator
+
+        return CudaEvaluator(network, game, is_bf16=engine == "cuda-bf16", rows=batch_size)
     if engine == "onnx":
         from tesuji.networks.onnx_engine import OnnxEvaluator
 
@@ -127,8 +141,9 @@ def check_engine(engine: str, network: nn.Module) -> None:
     Raises:
         ValueError: says why, and what to do.
     """
-    if engine not in ENGINES:
-        raise ValueError(f"there is no engine {engine!r}; choose auto, {', '.join(ENGINES)}")
+    engines = (*ENGINES, *CUDA_ENGINES)
+    if engine not in engines:
+        raise ValueError(f"there is no engine {engine!r}; choose auto, {', '.join(engines)}")
     if obstacle := _obstacle(engine, network):
         raise ValueError(f"engine {engine} {obstacle}")
 
@@ -136,6 +151,10 @@ def check_engine(engine: str, network: nn.Module) -> None:
 def _obstacle(engine: str, network: nn.Module) -> str:
     """What keeps the engine from running the network here, and what to do; nothing if it can."""
     config: Any = getattr(network, "config", None)
+    if engine in CUDA_ENGINES and not torch.cuda.is_available():
+        return "needs an NVIDIA GPU and a PyTorch with CUDA: choose auto"
+    if engine == "cuda-bf16" and not has_cuda_bf16():
+        return "needs a GPU that multiplies bf16 numbers itself: choose cuda-float32"
     if engine == "torch-bf16" and not _has_instructions(_BF16_INSTRUCTIONS):
         return "needs a processor that multiplies bf16 numbers itself: choose auto"
     if engine == "torch-int8" and getattr(config, "kind", "") != "residual":
@@ -145,6 +164,16 @@ def _obstacle(engine: str, network: nn.Module) -> str:
     if engine == "onnx" and not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
         return "is not installed: pip install 'tesuji[onnx]'"
     return ""
+
+
+def choose_cuda_engine() -> str:
+    """The engine for the GPU that PyTorch works with."""
+    return "cuda-bf16" if has_cuda_bf16() else "cuda-float32"
+
+
+def has_cuda_bf16() -> bool:
+    """Whether the GPU that PyTorch works with multiplies bf16 numbers itself."""
+    return torch.cuda.is_available() and torch.cuda.get_device_capability() >= (8, 0)
 
 
 def _has_instructions(names: tuple[str, ...]) -> bool:

@@ -15,6 +15,9 @@ from torch import Tensor
 from tesuji.networks.tower_plan import CHANNELS, Plan
 from tesuji.networks.tower_weights import pack_biases, pack_weights
 
+CAPABILITY = (9, 0)
+"""Of the GPUs that it runs on: H100, H200."""
+
 KERNEL = "evaluate_tower"
 SOURCE = Path(__file__).with_name("tower.cu")
 
@@ -88,7 +91,7 @@ class Tower:
 
 def _check_capability(device: int) -> None:
     major, minor = torch.cuda.get_device_capability(device)
-    if (major, minor) != (9, 0):
+    if (major, minor) != CAPABILITY:
         raise ValueError(
             f"the GPU has compute capability {major}.{minor}; the fused tower needs 9.0 (H100, "
             "H200): use cuDNN's convolutions"

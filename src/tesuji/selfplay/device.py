@@ -83,7 +83,7 @@ class DeviceWorker:
         parts = make_parts(evaluator.device_batch, count)
         self._stream = parts[0].batch.stream
         self._pipeline = Pipeline(parts, self._select, self._finish)
-        self._counts = torch.zeros((count, NUM_COUNTS), dtype=torch.int64, device=self.device)
+        self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)
         self._recorded: dict[int, Any] = {}  # what takes a harvest, by store
         self._run(cuda.begin_games)
 
@@ -135,9 +135,9 @@ class DeviceWorker:
         tree, scratch, options, games, plan = self._arrays
         counts, stream = self._counts, self._stream()
         self._launch(cuda.count_games, scratch, games, view(counts), stream=stream)
-        ends = counts.cumsum(0) + store.taken
-        has_room = (ends[:, : len(store.limits)] <= store.limits).all(1)
-        fits = has_room & (counts[:, GAMES] > 0)
+        ends = counts.cumsum(1) + store.taken[:, None]
+        has_room = (ends[: len(store.limits)] <= store.limits[:, None]).all(0)
+        fits = has_room & (counts[GAMES] > 0)
         harvest = Harvest(
             games=_as_records(store.games, finished_dtype(self.game)),
             moves=_as_records(store.moves, move_dtype(self.game)),
@@ -158,8 +158,8 @@ class DeviceWorker:
             harvest,
             stream=stream,
         )
-        faults = counts[:, FAULTS].amax()
-        store.taken.add_((counts * fits[:, None]).sum(0))
+        faults = counts[FAULTS].amax()
+        store.taken.add_((counts * fits).sum(1))
         store.taken[FAULTS] = faults
 
     def _select(self, part: Part, stream: int) -> None:

@@ -54,21 +54,21 @@ def count_game(scratch: Any, games: Any, b: Any, counts: Any) -> None:
     if is_ended:
         for turn in range(seat.length):
             targets += games.moves[b, turn].is_target
-    counts[b, GAMES] = is_ended
-    counts[b, MOVES] = seat.length if is_ended else 0
-    counts[b, TARGETS] = targets
-    counts[b, SIMULATIONS] = seat.simulations if is_ended else 0
-    counts[b, SEARCHES] = seat.searches if is_ended else 0
-    counts[b, FAULTS] = scratch.work[b].faults
+    counts[GAMES, b] = is_ended
+    counts[MOVES, b] = seat.length if is_ended else 0
+    counts[TARGETS, b] = targets
+    counts[SIMULATIONS, b] = seat.simulations if is_ended else 0
+    counts[SEARCHES, b] = seat.searches if is_ended else 0
+    counts[FAULTS, b] = scratch.work[b].faults
 
 
 @kernel_function
 def take_game(
     tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: Any, ends: Any, harvest: Any
 ) -> None:
-    """Writes ended game b to the places before ends[b], and begins another one in its row."""
+    """Writes ended game b to the places before ends[:, b], and begins another one in its row."""
     seat = games.seats[b]
-    record = harvest.games[ends[b, GAMES] - 1]
+    record = harvest.games[ends[GAMES, b] - 1]
     record.simulations = seat.simulations
     record.first_step = seat.first_step
     record.last_step = plan.step
@@ -87,7 +87,7 @@ def take_game(
 def take_moves(games: Any, b: Any, ends: Any, harvest: Any) -> None:
     """Writes the moves of game b, and the positions of its targets, by playing it once more."""
     state, length = games.states[b], games.seats[b].length
-    first, row = ends[b, MOVES] - length, ends[b, TARGETS]
+    first, row = ends[MOVES, b] - length, ends[TARGETS, b]
     for turn in range(length):
         row -= games.moves[b, turn].is_target
     games.states[b] = games.states[games.states.shape[0] - 1]

@@ -42,9 +42,14 @@ class Shard(NamedTuple):
 
 def write_shard(folder: Path, game: Game, generation: int, records: Sequence[GameRecord]) -> Shard:
     """Writes the games of a generation; the file appears whole or not at all."""
+    return write_table(folder, generation, to_table(game, records))
+
+
+def write_table(folder: Path, generation: int, table: Any) -> Shard:
+    """Writes the games of a generation, given as `to_table` makes them."""
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(
-        to_table(game, records),
+        table,
         sink,
         compression="zstd",
         row_group_size=_ROW_GROUP,

@@ -1,17 +1,28 @@
 """Every setting of a run, in sections: network, search, selfplay, training, and the run's own."""
 
 import dataclasses
+import math
 import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tesuji.devices import choose_device, free_bytes
 from tesuji.games.contract import Game, has_chance
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
-from tesuji.networks.evaluators import available_engines, check_engine, choose_engine
+from tesuji.networks.evaluators import (
+    available_engines,
+    check_engine,
+    choose_cuda_engine,
+    choose_engine,
+    has_cuda_bf16,
+)
 from tesuji.search.config import SearchConfig, check_for_game
+from tesuji.search.tree import bytes_each, edges_per_node
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from tesuji.settings import check_types, option_kinds, parse_option
+
+_MOST_GAMES = 8192  # side by side on a GPU; more of them are played no faster
 
 
 @dataclass(frozen=True)
@@ -108,6 +119,8 @@ class RunOptions:
     threads: int = 0
     """Self-play threads, and threads of a learning step. 0: the processor's cores. With 1, and
     limited by generations, a run is the same to the last bit whenever it is repeated or resumed."""
+    device: str = "auto"
+    """cpu, cuda, cuda:1 and so on; auto takes a GPU where there is one that can be used."""
     engine: str = "auto"
     """Inference engine in self-play; auto measures and keeps the fastest."""
     cache_bytes: int = 64 << 20
@@ -145,11 +158,13 @@ class RunConfig:
     run: RunOptions = field(default_factory=RunOptions)
 
 
-def default_config(game: Game) -> RunConfig:
-    """The settings for a game that nobody has changed yet."""
+def default_config(game: Game, device: str = "cpu") -> RunConfig:
+    """The settings for a game that nobody has changed yet, on that device."""
     can_prove = game.num_players <= 2 and not has_chance(game)
     search = dataclasses.replace(selfplay_search(), proven_values=can_prove)
-    return RunConfig(search=search)
+    if device == "cpu":
+        return RunConfig(search=search)
+    return gpu_config(game, search)
 
 
 def change(config: RunConfig, settings: list[str]) -> RunConfig:
@@ -192,7 +207,52 @@ def _follow_selection(search: dict[str, Any]) -> None:
         search.setdefault("simulations", 0)
 
 
-def measure_engine(config: RunConfig, game: Game) -> RunConfig:
+def choose_training_device(asked: str, game: Game) -> str:
+    """The device that is meant; see `choose_device`. A game whose rules no GPU runs is for the CPU.
+
+    Raises:
+        ValueError: says why it cannot be had, and what to do.
+    """
+    if not game.runs_on_gpu and asked != "cpu":
+        if asked != "auto":
+            raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
+        return "cpu"
+    return choose_device(asked, needs_torch=True)
+
+
+def gpu_config(game: Game, search: SearchConfig) -> RunConfig:
+    """The settings for a GPU: more of everything. docs/measurements.md says what was tried."""
+    network = NetworkConfig(channels=64)
+    search = dataclasses.replace(search, simulations=32)
+    games = fit_games(game, search, network, free_bytes())
+    selfplay = SelfPlayConfig(games=games)
+    training = TrainingConfig(
+        generation_positions=32 * games,
+        window_start=64 * games,
+        batch_size=min(8192, games),
+        reuse=1.5,
+        average_decay=0.99,
+    )
+    return RunConfig(network, search, selfplay, training)
+
+
+def fit_games(game: Game, search: SearchConfig, network: NetworkConfig, free: int) -> int:
+    """How many games side by side a GPU with so many bytes free holds: a power of two.
+
+    Half of the memory is for their trees and for what the network computes of them; the rest for
+    positions to learn from, and for learning.
+    """
+    simulations = max(search.simulations, search.visits)
+    node_bytes, edge_bytes, game_bytes = bytes_each(game, search)
+    tree = (simulations + 1) * (node_bytes + edge_bytes * edges_per_node(game)) + game_bytes
+    moves = (game.max_turns + 1) * 4 * (game.num_actions + 2 * game.num_players + 2)
+    cells = math.prod(game.observation_shape[1:]) or 1
+    computed = 16 * cells * network.channels + 8 * math.prod(game.observation_shape)
+    fitting = free // 2 // (tree + moves + computed)
+    return int(2 ** max(0, min(_MOST_GAMES, fitting).bit_length() - 1)) if fitting else 1
+
+
+def measure_engine(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig:
     """The config with the fastest engine here, where that was left open.
 
     It is measured with drawn weights: the zeros that a new network begins with hide rounding.
@@ -200,15 +260,21 @@ def measure_engine(config: RunConfig, game: Game) -> RunConfig:
     Raises:
         ValueError: for an engine that is none, or that cannot run the network here.
     """
+    engine = config.run.engine
+    if engine != "auto" and (device != "cpu") != engine.startswith("cuda"):
+        engine = "auto"  # a run that goes on elsewhere than it began
+    if device != "cpu":
+        engine = choose_cuda_engine() if engine == "auto" else engine
+        return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
     network = draw_zeros(make_network(game, config.network, config.run.seed))
-    if config.run.engine != "auto":
-        check_engine(config.run.engine, network)
+    if engine != "auto":
+        check_engine(engine, network)
         return config
     engine = choose_engine(network, game, config.selfplay.games)
     return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
 
 
-def resolve_run(config: RunConfig, game: Game) -> RunConfig:
+def resolve_run(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig:
     """The config with every automatic choice made that does not need measuring.
 
     Raises:
@@ -220,7 +286,8 @@ def resolve_run(config: RunConfig, game: Game) -> RunConfig:
     precision, threads = config.training.precision, config.run.threads
     if precision == "auto":
         engines = available_engines(make_network(game, network, 0))
-        precision = "bfloat16" if "torch-bf16" in engines else "float32"
+        has_bf16 = "torch-bf16" in engines if device == "cpu" else has_cuda_bf16()
+        precision = "bfloat16" if has_bf16 else "float32"
     return dataclasses.replace(
         config,
         network=network,

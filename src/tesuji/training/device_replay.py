@@ -200,12 +200,17 @@ class DeviceReplay:
         return float(self.ring.in_order("uses").double().mean()) if len(self) else 0.0
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """What `restore` needs once the same positions are in again."""
+        """What `restore` needs once the same positions are in again.
+
+        Only where positions are drawn by it: it would be many megabytes each generation.
+        """
+        if not self.config.priority:
+            return {}
         return {name: self._read(name) for name in ("generations", "uses", "priorities")}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Puts back what was known of the positions; leaves all new if others are in the window."""
-        if np.array_equal(saved["generations"], self.generations):
+        if np.array_equal(saved.get("generations", ()), self.generations):
             for name in ("uses", "priorities"):
                 self.ring.put(name, torch.tensor(saved[name], device=self.device))
 

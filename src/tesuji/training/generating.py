@@ -15,21 +15,24 @@ from tesuji.games.contract import Game
 from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
 from tesuji.networks.weights import load_weights, save_weights
 from tesuji.search.cache import EvaluationCache
+from tesuji.selfplay.columns import outcomes_of
+from tesuji.selfplay.positions import DevicePositions, Positions, targets_of
 from tesuji.selfplay.records import GameRecord
 from tesuji.selfplay.shards import Journal, list_shards, read_shard, write_shard
 from tesuji.selfplay.worker import Worker
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunFolder
-from tesuji.training.metrics import describe_speed
+from tesuji.training.metrics import describe_games, describe_speed
 
 _log = logging.getLogger("tesuji")
 _TOLD_EVERY = 0.1  # seconds between words to whoever watches
 
 
 class Played(NamedTuple):
-    """The games of a generation, and how fast they were played."""
+    """What there is to learn from the games of a generation, how they went, and how fast."""
 
-    records: list[GameRecord]
+    positions: Positions | DevicePositions
+    games: int
     metrics: dict[str, float]
 
 
@@ -95,7 +98,7 @@ class Generator:
         )
         if shard is not None and (records := read_shard(self.game, shard)):
             self._journal.clear()  # its games are in the shard
-            return Played(records, {})
+            return self._played(records, {})
         early = self._begin(generation, step)
         start, deadline = time.monotonic(), time.monotonic() + seconds
         records, is_enough = self._play_until_enough(early, generation, tell, deadline)
@@ -105,7 +108,17 @@ class Generator:
         metrics = describe_speed(timings, len(records) - len(early), time.monotonic() - start)
         records += self._expected
         self._save(generation, records)
-        return Played(records, metrics)
+        return self._played(records, metrics)
+
+    def _played(self, records: list[GameRecord], speed: dict[str, float]) -> Played:
+        metrics = speed | describe_games(outcomes_of(records))
+        return Played(targets_of(self.game, records), len(records), metrics)
+
+    def begin(self, generation: int, step: int) -> None:
+        """Starts a generation early where something else can play it: not here."""
+
+    def wait_until_saved(self) -> None:
+        """Returns once the games of all generations played are on disk: here, at once."""
 
     def _begin(self, generation: int, step: int) -> list[GameRecord]:
         """Readies the workers; the games of this generation that are known already."""

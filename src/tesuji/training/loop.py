@@ -20,10 +20,10 @@ from tesuji.selfplay.records import GameRecord
 from tesuji.selfplay.shards import Shard, list_shards, read_shard
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunError, RunFolder
-from tesuji.training.generating import Generator
-from tesuji.training.learner import Learner
-from tesuji.training.metrics import MetricsLog, describe_games
-from tesuji.training.replay import Replay, window_size
+from tesuji.training.generating import Played
+from tesuji.training.metrics import MetricsLog
+from tesuji.training.places import make_generator, make_learner, make_replay
+from tesuji.training.replay import window_size
 from tesuji.training.saved import playing_search
 
 Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
@@ -78,6 +78,7 @@ class Run:
         game: the game.
         assess: measures strength now and then.
         gate: decides whether new weights play; used where the config says so.
+        device: cpu, or a GPU on which everything is done.
     """
 
     def __init__(  # noqa: D107
@@ -87,19 +88,21 @@ class Run:
         game: Game,
         assess: Assess | None = None,
         gate: Gate | None = None,
+        device: str = "cpu",
     ) -> None:
         self.folder, self.config, self.game = folder, config, game
         self._assess, self._gate = assess, gate
         self.threads = config.run.threads or len(os.sched_getaffinity(0))
         network = make_network(game, config.network, config.run.seed)
-        self.learner = Learner(network, config.training, self.threads)
-        self.replay = Replay(game, config.training)
+        self.device = device
+        self.learner: Any = make_learner(network, config.training, device, self.threads)
+        self.replay: Any = make_replay(game, config.training, device)
         self.counters = Counters()
         self._random = np.random.default_rng(config.run.seed)
         self._is_stopped = False
         self._restore()
         self._player = self._load_player()
-        self._generator = Generator(folder, config, game, self._player, self.threads)
+        self._generator = make_generator(folder, config, game, self._player, device, self.threads)
         self._log = MetricsLog(folder.metrics_file, folder.events, self.counters.metrics_size)
 
     def stop(self) -> None:
@@ -141,10 +144,13 @@ class Run:
         if played is None:
             return False
         selfplay_seconds = time.monotonic() - start
-        metrics = self._learn(generation, played.records, limits, listener)
+        metrics = self._learn(generation, played, limits, listener)
         seconds = time.monotonic() - start
         metrics |= played.metrics | {"selfplay_share": selfplay_seconds / max(seconds, 1e-9)}
-        metrics |= self._measure_strength(self._seconds_left(limits) < seconds, limits)
+        is_late = self._seconds_left(limits) < seconds
+        if not is_late and not self._is_stopped:
+            self._generator.begin(generation + 1, self.counters.playing_step)
+        metrics |= self._measure_strength(is_late, limits)
         self._commit(generation, metrics)
         listener.on_generation(metrics, self.progress(limits))
         return True
@@ -153,19 +159,19 @@ class Run:
         return limits.seconds - self.clock() if limits.seconds else float("inf")
 
     def _learn(
-        self, generation: int, records: list[GameRecord], limits: Limits, listener: Listener
+        self, generation: int, played: Played, limits: Limits, listener: Listener
     ) -> dict[str, Any]:
         """Learns from the window with the new games in it; new weights play from now on."""
-        positions = targets_of(self.game, records)
-        self.replay.add(positions, generation)
+        count = len(played.positions.states)
+        self.replay.add(played.positions, generation)
         config = self.config.training
-        steps = round(len(positions.states) * config.reuse / config.batch_size)
+        steps = round(count * config.reuse / config.batch_size)
         listener.on_learning(generation, steps)
         learned = self.learner.learn(
             self.replay.plan(max(1, steps), self._random), self.progress(limits)
         )
-        self.counters.games += len(records)
-        self.counters.positions += len(positions.states)
+        self.counters.games += played.games
+        self.counters.positions += count
         has_new_player = self._take_weights()
         return {
             "generation": generation,
@@ -173,10 +179,9 @@ class Run:
             "total_games": self.counters.games,
             "total_positions": self.counters.positions,
             **learned,
-            **describe_games(records),
             "replay_positions": len(self.replay),
             "replay_age": self.replay.mean_age(generation),
-            "replay_uses": float(self.replay.uses.mean()),
+            "replay_uses": self.replay.mean_uses(),
             **({"gate_passed": float(has_new_player)} if self.config.run.gate else {}),
         }
 
@@ -192,7 +197,7 @@ class Run:
             if not self._gate(new, old, search, self.learner.step):
                 return False
         self._player.load_state_dict(network.state_dict())
-        self._generator.use_weights(self._player)
+        self._generator.use_weights(network)
         self.counters.playing_step = self.learner.step
         return True
 
@@ -236,6 +241,7 @@ class Run:
         counters.generation = generation
         counters.seconds, self._started = self.clock(), time.monotonic()
         metrics["seconds"] = counters.seconds
+        self._generator.wait_until_saved()
         counters.metrics_size = self._log.write(metrics)
         self._save_state()
         self._generator.forget(generation - 1)
@@ -243,9 +249,8 @@ class Run:
 
     def _save_state(self) -> None:
         tensors = self.learner.state()
-        tensors["replay.generations"] = torch.from_numpy(self.replay.generations)
-        tensors["replay.uses"] = torch.from_numpy(self.replay.uses)
-        tensors["replay.priorities"] = torch.from_numpy(self.replay.priorities)
+        for name, array in self.replay.saved().items():
+            tensors[f"replay.{name}"] = torch.from_numpy(array)
         saved = dataclasses.asdict(self.counters) | {
             "random": self._random.bit_generator.state,
             "replay_total": self.replay.total,
@@ -270,15 +275,16 @@ class Run:
             self._random.bit_generator.state = counters.pop("random")
             total = counters.pop("replay_total")
             self.counters = Counters(**counters)
-            generations, uses, priorities = (
-                tensors[f"replay.{name}"].numpy() for name in ("generations", "uses", "priorities")
-            )
+            window = {
+                name.removeprefix("replay."): tensor.numpy()
+                for name, tensor in tensors.items()
+                if name.startswith("replay.")
+            }
             self.learner.restore(tensors)
         except (KeyError, TypeError, ValueError) as error:
             raise RunError(f"{self.folder.path} cannot go on: {error}") from error
         self._refill(total)
-        if np.array_equal(generations, self.replay.generations):  # no shard was set aside since
-            self.replay.uses[:], self.replay.priorities[:] = uses, priorities
+        self.replay.restore(window)
 
     def _refill(self, total: int) -> None:
         """Reads as many of the latest games as the window has room for."""

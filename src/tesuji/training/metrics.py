@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tesuji.selfplay.records import GameRecord
+from tesuji.selfplay.columns import Outcomes
+from tesuji.selfplay.games import BY_PROOF, BY_RESIGNATION
 from tesuji.selfplay.worker import Timing
 
 # Where TensorBoard shows each number; what is not named here stands under "run".
@@ -50,28 +51,22 @@ _GROUPS = {
 }
 
 
-def describe_games(records: Sequence[GameRecord]) -> dict[str, float]:
+def describe_games(outcomes: Outcomes) -> dict[str, float]:
     """How the games of a generation went."""
-    if not records:
-        return {}
-    returns = np.stack([record.returns for record in records])
-    checked = [record for record in records if record.would_resign >= 0]
-    wrong = [record for record in checked if record.returns[record.would_resign] > -1]
+    returns, endings = outcomes.returns, outcomes.endings
+    checked = np.flatnonzero(outcomes.would_resign >= 0)
     found = {
-        "games": float(len(records)),
+        "games": float(len(returns)),
         "draw_rate": float((np.ptp(returns, axis=1) == 0).mean()) if returns.shape[1] > 1 else 0.0,
         "first_player_score": float(returns[:, 0].mean()),
-        "game_length": float(np.mean([len(record.moves) for record in records])),
-        "proof_rate": _share(records, "proof"),
-        "resign_rate": _share(records, "resignation"),
+        "game_length": float(outcomes.lengths.mean()),
+        "proof_rate": float((endings == BY_PROOF).mean()),
+        "resign_rate": float((endings == BY_RESIGNATION).mean()),
     }
-    if checked:
-        found["false_resign_rate"] = len(wrong) / len(checked)
+    if len(checked):
+        theirs = returns[checked, outcomes.would_resign[checked]]
+        found["false_resign_rate"] = float((theirs > -1).mean())
     return found
-
-
-def _share(records: Sequence[GameRecord], ending: str) -> float:
-    return sum(record.ending == ending for record in records) / len(records)
 
 
 def describe_speed(timings: Sequence[Timing], games: int, seconds: float) -> dict[str, float]:

@@ -73,7 +73,6 @@ def compile_all(plans):
 
 
 def check_shapes():
-    shape = shape_of("connect-four", 4, 64)
     cases = []
     for name, blocks, channels, warpgroups, boards, batch in (
         ("connect-four", 4, 64, 2, 5, 1003),
@@ -89,13 +88,9 @@ def check_shapes():
     ):
         plan = Plan(shape_of(name, blocks, channels), warpgroups, boards, is_dumping=True)
         cases.append((name, plan, batch))
-    asked = [Plan(shape, 2, 5, swizzle=swizzle, is_dumping=True) for swizzle in (1, 2)]
-    binaries = compile_all([*[plan for _, plan, _ in cases], *asked])
+    binaries = compile_all([plan for _, plan, _ in cases])
     wrong = sum([check(name, plan, batch, binaries[plan]) for name, plan, batch in cases])
     print("all right" if not wrong else f"{wrong} WRONG")
-    print("which reading of swizzled descriptors is right (not in use, may be wrong):")
-    for plan in asked:
-        check("connect-four", plan, 1003, binaries[plan])
     sys.exit(wrong > 0)
 
 
@@ -117,7 +112,7 @@ def check(name, plan, batch, binary):
         errors.append(((out.float() - reference).abs().amax() / reference.abs().amax()).item())
     is_wrong = not all(error < TOLERANCE for error in errors)
     label = f"{name} {shape.blocks}×{shape.channels}, {plan.warpgroups}×{plan.boards} boards, "
-    label += f"{plan.stages} stages, swizzle {plan.swizzle}, batch {batch}"
+    label += f"{plan.stages} stages, batch {batch}"
     print(f"{'WRONG' if is_wrong else 'right'}  {label}: worst {max(errors):.4f}", flush=True)
     if is_wrong:
         for layer, error in enumerate(errors):
@@ -198,7 +193,6 @@ def plans_to_time(shape, batch):
     if batch == BATCHES[-1]:
         plans |= {f"tower, stagger {ns}": Plan(shape, 2, 5, stagger=ns) for ns in (0, 700, 3000)}
         plans |= {f"tower 3×4, stagger {ns}": Plan(shape, 3, 4, stagger=ns) for ns in (0, 700)}
-        plans |= {"tower swizzled": Plan(shape, 2, 5, swizzle=1)}
     return plans
 
 
@@ -208,7 +202,6 @@ def time_parts():
     print("4 planes and heads; tensor share = products' cycles at 1.755 GHz over the time taken")
     plans = {f"2×5 without {omit}": Plan(shape, 2, 5, omit=omit) for omit in (0, 1, 2, 3, 4, 7)}
     plans |= {f"3×4 without {omit}": Plan(shape, 3, 4, omit=omit) for omit in (0, 1, 2, 7)}
-    plans["2×5 swizzled without 7"] = Plan(shape, 2, 5, omit=7, swizzle=1)
     binaries = compile_all(plans.values())
     network = drawn("connect-four", 4, 64)
     planes = torch.randn(batch, 2, 6, 7, device="cuda")
@@ -287,7 +280,10 @@ def reader(network):
 
 
 def captured(run):
-    """A graph of the function, and what its replays write."""
+    """A graph of the function, what its replays write, and the function.
+
+    A graph keeps addresses, not tensors: weights and buffers live as long as the function does.
+    """
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
         for _ in range(3):
@@ -296,7 +292,7 @@ def captured(run):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         result = run()
-    return graph, result
+    return graph, result, run
 
 
 def best_seconds(graphs, rounds=6, replays=10):
@@ -304,7 +300,7 @@ def best_seconds(graphs, rounds=6, replays=10):
     best = dict.fromkeys(graphs, float("inf"))
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     for _ in range(rounds):
-        for label, (graph, _) in graphs.items():
+        for label, (graph, *_) in graphs.items():
             graph.replay()
             start.record()
             for _ in range(replays):
@@ -320,7 +316,7 @@ def print_differences(graphs, network, planes):
     with torch.inference_mode():
         expected = network(planes)
     shown = list(graphs)[:2]
-    for label, (graph, result) in graphs.items():
+    for label, (graph, result, _) in graphs.items():
         if result is None or label not in shown:
             continue
         graph.replay()

@@ -45,33 +45,24 @@ class Multiprocessor:
         self.memory = np.zeros(plan.shared_bytes // 2, np.float32)
         self.rows_at = plan.stages * STAGE_BYTES
         self.nowhere = self.rows_at + plan.rows * 128
-        self.group_bytes = 1024 if plan.swizzle else 128
 
     def chunk_at(self, row, chunk):
-        if self.plan.swizzle:
-            return self.rows_at + row * 128 + ((chunk ^ (row & 7)) << 4)
         return self.rows_at + (chunk * self.plan.rows + row) * 16
 
     def store(self, address, channels):
         assert address % 16 == 0 and self.rows_at <= address <= self.nowhere + 112
         self.memory[address // 2 : address // 2 + 8] = channels
 
-    def read(self, start, leading, stride, count, is_swizzled):
+    def read(self, start, leading, stride, count):
         """[count, 16] of what a descriptor says."""
         i, k = np.arange(count)[:, None], np.arange(16)[None, :]
-        address = start + i // 8 * stride + i % 8 * (128 if is_swizzled else 16) + k % 8 * 2
-        address = address + k // 8 * (16 if is_swizzled else leading)
-        if is_swizzled:
-            address = address ^ ((address >> 7 & 7) << 4)
+        address = start + i // 8 * stride + i % 8 * 16 + k // 8 * leading + k % 8 * 2
         return self.memory[address // 2]
 
     def read_cells(self, row, step):
         plan = self.plan
-        if plan.swizzle:
-            start = self.rows_at + row * 128 + step * 32
-            return self.read(start, 0, 1024, plan.padded, True)
         start = self.rows_at + (2 * step * plan.rows + row) * 16
-        return self.read(start, plan.rows * 16, 128, plan.padded, False)
+        return self.read(start, plan.rows * 16, 128, plan.padded)
 
     def multiply(self, steps, row, steps_a_tap, products):
         """[64, columns]: the weights go through the ring."""
@@ -82,7 +73,7 @@ class Multiprocessor:
             tap, taps = product // steps_a_tap, products // steps_a_tap
             nine = (tap // 3 - 1) * plan.below + tap % 3 - 1
             shift = {1: 0, 3: (tap - 1) * plan.below, 9: nine}[taps]
-            weights = self.read(slot, 1024, 128, 64, False)
+            weights = self.read(slot, 1024, 128, 64)
             sums += weights @ self.read_cells(row + shift, product % steps_a_tap).T
         return sums
 
@@ -93,7 +84,7 @@ class Multiprocessor:
             group, half = j + lane // 16, lane // 8 % 2
             cell = 8 * group + lane % 8
             target = self.chunk_at(row + 8 * (lane // 16) + lane % 8, 2 * warp + half)
-            address = target + j * self.group_bytes
+            address = target + j * 128
             if cell % self.plan.pitch == self.plan.shape.width or cell >= self.plan.columns:
                 address = self.nowhere
             first = 16 * warp + 8 * half
@@ -170,17 +161,17 @@ def random_planes(game, count, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("game", "config", "boards", "swizzle"),
+    ("game", "config", "boards"),
     [
-        (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64), 5, 0),
-        (CONNECT_FOUR, SMALL, 2, 1),
-        (make_game("2048"), SMALL, 3, 0),  # 60 columns, filled up to 64
-        (ManyPlanes(), NetworkConfig(blocks=1, channels=18), 3, 0),  # as many channels as planes
+        (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64), 5),
+        (CONNECT_FOUR, SMALL, 2),
+        (make_game("2048"), SMALL, 3),  # 60 columns, filled up to 64
+        (ManyPlanes(), NetworkConfig(blocks=1, channels=18), 3),  # as many channels as planes
     ],
 )
-def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boards, swizzle):
+def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boards):
     network = drawn_network(game, config)
-    plan = Plan(shape_of(game, network.config), 2, boards, swizzle=swizzle)
+    plan = Plan(shape_of(game, network.config), 2, boards)
     weights = pack_weights(network).float().numpy()
     biases = pack_biases(network).numpy()
     multiprocessor = Multiprocessor(plan)

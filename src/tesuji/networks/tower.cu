@@ -10,7 +10,6 @@
 //   ROWS                        all rows of activations in a block's shared memory
 //   STEM_STEPS                  products of 16 features a tap of the stem takes
 //   STAGES                      stages of the ring through which the weights stream
-//   SWIZZLE                     0: planes of 16-byte columns; 1, 2: rows of 128 bytes, swizzled
 //   STAGGER                     nanoseconds by which each further warpgroup starts later
 //   DUMP                        1: the argument `dump` chooses a layer to write out
 //   OMIT                        parts left out, to time the others: 1 storing a layer's results,
@@ -116,31 +115,21 @@ __device__ __forceinline__ void await_products() {
 
 // Byte address of 8 channels of a row, given from the start of all rows.
 __device__ __forceinline__ u32 chunk_at(u32 rows, int row, int chunk) {
-#if SWIZZLE
-    return rows + row * 128 + ((chunk ^ (row & 7)) << 4);
-#else
     return rows + (chunk * ROWS + row) * 16;
-#endif
 }
 
-constexpr u32 GROUP_BYTES = SWIZZLE ? 1024 : 128;  // from a chunk to that of the row 8 further on
+constexpr u32 GROUP_BYTES = 128;  // from a chunk to that of the row 8 further on
 
-// Descriptor fields: bits 0-13 start, 16-29 leading offset (between the two chunks of a step; none
-// with a swizzle), 32-45 stride offset (between groups of 8 rows), each in units of 16 bytes;
-// 49-51 base offset; 62-63 the swizzle (1: 128 bytes).
+// Descriptor fields: bits 0-13 start, 16-29 leading offset (between the two chunks of a step),
+// 32-45 stride offset (between groups of 8 rows), each in units of 16 bytes; 62-63 the swizzle,
+// none: rows of 128 bytes, swizzled, were no faster.
 __device__ __forceinline__ u64 describe_weights(u32 step) {
     return (u64)(128u >> 4) << 32 | (u64)(1024u >> 4) << 16 | (step >> 4);
 }
 
 __device__ __forceinline__ u64 describe_cells(u32 rows, int row, int step) {
-#if SWIZZLE
-    u32 start = rows + row * 128 + step * 32;
-    u64 base_offset = SWIZZLE == 2 ? (start >> 7) & 7 : 0;
-    return (u64)1 << 62 | base_offset << 49 | (u64)(1024u >> 4) << 32 | (u64)1 << 16 | start >> 4;
-#else
     u32 start = rows + (2 * step * ROWS + row) * 16;
     return (u64)(128u >> 4) << 32 | (u64)ROWS << 16 | start >> 4;
-#endif
 }
 
 // Rows from a cell to the one that a tap reads: of the stem's three, of a convolution's nine, of

@@ -60,7 +60,6 @@ class Plan:
     warpgroups: int
     boards: int  # of each warpgroup
     stages: int = 0  # of the weights' ring; 0: as many as there is room for
-    swizzle: int = 0  # 0: chunks of 8 channels apart; 1, 2: 128-byte rows, 2 with a base offset
     stagger: int = 1500  # nanoseconds between the warpgroups' starts
     is_dumping: bool = False  # can write out any layer
     omit: int = 0  # parts left out, to time the others; see tower.cu
@@ -164,7 +163,6 @@ class Plan:
             "ROWS": self.rows,
             "STEM_STEPS": self.stem_steps,
             "STAGES": self.stages,
-            "SWIZZLE": self.swizzle,
             "STAGGER": self.stagger,
             "DUMP": int(self.is_dumping),
             "OMIT": self.omit,

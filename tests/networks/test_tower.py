@@ -213,6 +213,15 @@ def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():
     assert make_plan(connect_four, 264, 132).boards == 1
 
 
+def test_a_plan_leaves_registers_to_other_kernels_if_asked():
+    shape = TowerShape(6, 7, 2, 4, 64)
+    assert 60_000 < Plan(shape, 2, 5).block_registers <= 65_536
+    assert Plan(shape, 2, 5, registers=168).block_registers == 288 * 168
+    for registers in (144, 232):  # fewer than 120 sums and addresses take; more than there are
+        with pytest.raises(ValueError, match=f"{registers} registers for each of 288 threads"):
+            Plan(shape, 2, 5, registers=registers)
+
+
 @pytest.mark.parametrize(
     ("shape", "message"),
     [

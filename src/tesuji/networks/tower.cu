@@ -10,6 +10,7 @@
 //   ROWS                        all rows of activations in a block's shared memory
 //   STEM_STEPS                  products of 16 features a tap of the stem takes
 //   STAGES                      stages of the ring through which the weights stream
+//   REGISTERS                   of a thread, at most
 //   STAGGER                     nanoseconds by which each further warpgroup starts later
 //   DUMP                        1: the argument `dump` chooses a layer to write out
 //   OMIT                        parts left out, to time the others: 1 storing a layer's results,
@@ -48,7 +49,7 @@ constexpr int STEM_PRODUCTS = 3 * STEM_STEPS;
 constexpr int STEM_STAGES = (STEM_PRODUCTS + 3) / 4;
 constexpr int TILE_STAGES = STEM_STAGES + BLOCKS * 18 + 1;
 constexpr int CONSUMERS = WARPGROUPS * 128;
-constexpr int THREADS = CONSUMERS + 128;  // one more warpgroup, of which a thread fetches weights
+constexpr int THREADS = CONSUMERS + 32;  // one more warp, of which a thread fetches weights
 constexpr u32 ROWS_AT = STAGES * STAGE_BYTES;
 constexpr u32 NOWHERE_AT = ROWS_AT + ROWS * 128;
 constexpr u32 BARRIERS_AT = NOWHERE_AT + 128;
@@ -313,7 +314,8 @@ __device__ __forceinline__ void stream_weights(const char* weights, int tiles, R
 __device__ __forceinline__ void evaluate_tiles(const float* planes, const float* biases, uint4* out,
                                                int batch, int tiles, int dump, u32 shared,
                                                Ring ring) {
-    const int warpgroup = threadIdx.x / 128, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);  // known uniform: so are addresses
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     const u32 rows = shared + ROWS_AT;
     const int x = BORDER + 2 * warpgroup * (PADDED + BORDER), inner = x + PADDED + BORDER;
     const int my_cell = 8 * (lane / 16) + lane % 8, my_chunk = 2 * warp + lane / 8 % 2;
@@ -372,7 +374,7 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
 
 // planes [batch, PLANES, HEIGHT, WIDTH] float32; weights [TILE_STAGES][4 steps][2][64][8] bf16;
 // biases [2 + 2 * BLOCKS][64] float32; out [batch, CELLS, 64] bf16.
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+extern "C" __global__ void __maxnreg__(REGISTERS)
     evaluate_tower(const float* planes, const char* weights, const float* biases, uint4* out,
                    int batch, int tiles, int dump) {
     extern __shared__ __align__(1024) unsigned char memory[];
@@ -391,12 +393,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         publish_stores();
     }
     __syncthreads();
-    // Registers move between whole warpgroups: the last one gives up what the others need.
     if (threadIdx.x >= CONSUMERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(WARPGROUPS == 2 ? 40 : 32));
         if (threadIdx.x == CONSUMERS) stream_weights(weights, tiles, ring);
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(WARPGROUPS == 2 ? 232 : 160));
 #if STAGGER
         if (threadIdx.x >= 128) __nanosleep(STAGGER * (threadIdx.x / 128));
 #endif

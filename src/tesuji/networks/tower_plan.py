@@ -15,12 +15,16 @@ MOST_COLUMNS = 256
 SHARED_BYTES = 232_448
 """Shared memory of a block on compute capability 9.0."""
 
+REGISTERS = 65_536
+"""Registers of a multiprocessor of compute capability 9.0."""
+
 STAGE_BYTES = 8192
 """Weights of one stage of the ring: four products of 16 × 64 bf16."""
 
 _FEWEST_STAGES, _MOST_STAGES = 4, 12
 _TILE_OVERHEAD = 4000  # cycles a tile costs beside its products: loading planes, storing heads
 _MOST_COLUMNS_OF = {2: 256, 3: 192}  # by warpgroups: what their registers hold
+_FEWEST_OTHERS = 26  # registers beside the sums without which the compiler refuses a product
 
 
 @dataclass(frozen=True)
@@ -60,15 +64,23 @@ class Plan:
     warpgroups: int
     boards: int  # of each warpgroup
     stages: int = 0  # of the weights' ring; 0: as many as there is room for
+    registers: int = 0  # of a thread; 0: as many as there are, fewer let other kernels run beside
     stagger: int = 1500  # nanoseconds between the warpgroups' starts
     is_dumping: bool = False  # can write out any layer
     omit: int = 0  # parts left out, to time the others; see tower.cu
 
     def __post_init__(self) -> None:
-        """Fills in the stages; refuses what does not fit."""
+        """Fills in registers and stages; refuses what does not fit."""
         if self.padded > MOST_COLUMNS:
             raise ValueError(
                 f"{self.boards} boards take {self.padded} columns; at most {MOST_COLUMNS} fit"
+            )
+        if self.registers == 0:
+            object.__setattr__(self, "registers", REGISTERS // self.threads // 8 * 8)
+        if not self.padded // 2 + _FEWEST_OTHERS <= self.registers <= REGISTERS // self.threads:
+            raise ValueError(
+                f"{self.registers} registers for each of {self.threads} threads; {self.padded} "
+                f"columns take {self.padded // 2 + _FEWEST_OTHERS} and {REGISTERS:,} are there"
             )
         if self.stages == 0:
             room = (SHARED_BYTES - self.shared_bytes) // (STAGE_BYTES + 16)
@@ -131,8 +143,13 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """The warpgroups', and one more that fetches weights."""
-        return 128 * (self.warpgroups + 1)
+        """The warpgroups', and one more warp that fetches weights."""
+        return 128 * self.warpgroups + 32
+
+    @property
+    def block_registers(self) -> int:
+        """Of the multiprocessor's 65,536."""
+        return self.registers * self.threads
 
     @property
     def shared_bytes(self) -> int:
@@ -163,6 +180,7 @@ class Plan:
             "ROWS": self.rows,
             "STEM_STEPS": self.stem_steps,
             "STAGES": self.stages,
+            "REGISTERS": self.registers,
             "STAGGER": self.stagger,
             "DUMP": int(self.is_dumping),
             "OMIT": self.omit,

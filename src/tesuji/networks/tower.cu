@@ -200,8 +200,8 @@ __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, i
     if (signals) arrive(before);
 }
 
-// A tile's sums to bf16, with bias and ReLU, and what the target held added before if ADDS. Thread (g, t) =
-// (lane / 4, lane % 4) of warp w holds sums[4j + 2h + e] of channel 16w + 8h + g and cell
+// A tile's sums to bf16, with bias and ReLU, and what the target held added before if ADDS. Thread
+// (g, t) = (lane / 4, lane % 4) of warp w holds sums[4j + 2h + e] of channel 16w + 8h + g and cell
 // 8j + 2t + e, which is what a transposing stmatrix takes. Lane l gives the address of cell
 // 8(j + l/16) + l%8, chunk 2w + l/8%2; bit j/2 of `skips` sends a zero column's to `nowhere`.
 template <bool ADDS>
@@ -390,7 +390,9 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
         multiply<2>(sums, rows, x, ring);
         finish_tiles<1, false>(sums, inner_target, nowhere, skips, low, high);
         join_warpgroup(warpgroup);
-        if (!(OMIT & 4) && (!DUMP || layer == dump)) store_cells<8>(out, first, boards, rows, inner);
+        if (!(OMIT & 4) && (!DUMP || layer == dump)) {
+            store_cells<8>(out, first, boards, rows, inner);
+        }
         join_warpgroup(warpgroup);  // before the next planes overwrite what was just read
     }
 }

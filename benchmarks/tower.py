@@ -2,7 +2,8 @@
 
     python benchmarks/tower.py            every section below, each in a process of its own
     python benchmarks/tower.py check      the kernel layer by layer against float32, several shapes
-    python benchmarks/tower.py time       evaluations a second of whole networks, Connect Four
+    python benchmarks/tower.py time       evaluations a second of whole networks, Connect Four 4×64
+    python benchmarks/tower.py wide       the same, 6×128
     python benchmarks/tower.py parts      one batch with parts of the kernel left out
 
 Weights are random and nowhere zero. Rates are the best of several rounds, methods interleaved, each
@@ -26,12 +27,17 @@ from tesuji.networks.tower_weights import pack_biases, pack_readers
 
 BATCHES = (2048, 4096, 8192, 16_384)
 TOLERANCE = 0.02  # of a layer's largest activation: bf16 rounding adds up over the layers
-LIMITS = {"check": 100, "time": 120, "parts": 60}  # seconds
+LIMITS = {"check": 60, "time": 60, "wide": 40, "parts": 40}  # seconds
 MULTIPROCESSORS = 132
 
 
 def main():
-    sections = {"check": check_shapes, "time": time_networks, "parts": time_parts}
+    sections = {
+        "check": check_shapes,
+        "time": time_networks,
+        "wide": time_wide_networks,
+        "parts": time_parts,
+    }
     if len(sys.argv) > 1:
         sections[sys.argv[1]]()
         return
@@ -73,7 +79,6 @@ def compile_all(plans):
 
 
 def check_shapes():
-    shape = shape_of("connect-four", 4, 64)
     cases = []
     for name, blocks, channels, warpgroups, boards, batch in (
         ("connect-four", 4, 64, 2, 5, 1003),
@@ -86,16 +91,16 @@ def check_shapes():
         ("2048", 1, 24, 2, 7, 999),
         ("hex", 1, 64, 3, 1, 400),
         ("tic-tac-toe", 2, 64, 2, 20, 10_007),
+        ("connect-four", 6, 128, 3, 2, 1003),
+        ("connect-four", 2, 96, 2, 2, 5),
+        ("go", 2, 128, 3, 1, 301),
+        ("othello", 2, 128, 2, 1, 1000),
     ):
         plan = Plan(shape_of(name, blocks, channels), warpgroups, boards, is_dumping=True)
         cases.append((name, plan, batch))
-    asked = [Plan(shape, 2, 5, swizzle=swizzle, is_dumping=True) for swizzle in (1, 2)]
-    binaries = compile_all([*[plan for _, plan, _ in cases], *asked])
+    binaries = compile_all([plan for _, plan, _ in cases])
     wrong = sum([check(name, plan, batch, binaries[plan]) for name, plan, batch in cases])
     print("all right" if not wrong else f"{wrong} WRONG")
-    print("which reading of swizzled descriptors is right (not in use, may be wrong):")
-    for plan in asked:
-        check("connect-four", plan, 1003, binaries[plan])
     sys.exit(wrong > 0)
 
 
@@ -108,21 +113,20 @@ def check(name, plan, batch, binary):
     tower = Tower(plan, binary)
     tower.load(network)
     expected = layers_in_float32(network, planes)
-    out = torch.empty((batch, shape.height * shape.width, 64), device="cuda").bfloat16()
+    outs = [torch.full_like(reference, torch.nan).bfloat16() for reference in expected]
     errors = []
-    for layer, reference in enumerate(expected):
-        out.fill_(float("nan"))
+    for layer, (out, reference) in enumerate(zip(outs, expected, strict=True)):
         tower(planes, out, layer)
         torch.cuda.synchronize()
         errors.append(((out.float() - reference).abs().amax() / reference.abs().amax()).item())
     is_wrong = not all(error < TOLERANCE for error in errors)
     label = f"{name} {shape.blocks}×{shape.channels}, {plan.warpgroups}×{plan.boards} boards, "
-    label += f"{plan.stages} stages, swizzle {plan.swizzle}, batch {batch}"
+    label += f"{plan.stages} stages, batch {batch}"
     print(f"{'WRONG' if is_wrong else 'right'}  {label}: worst {max(errors):.4f}", flush=True)
     if is_wrong:
         for layer, error in enumerate(errors):
-            tower(planes, out, layer)
-            print(f"    layer {layer}: {error:.4f}  {where_wrong(out, expected[layer], plan)}")
+            where = where_wrong(outs[layer], expected[layer], plan)
+            print(f"    layer {layer}: {error:.4f}  {where}")
     return is_wrong
 
 
@@ -142,7 +146,7 @@ def where_wrong(out, reference, plan):
 
 
 def layers_in_float32(network, planes):
-    """Activations [B, cells, 64] after the stem, each convolution and the heads."""
+    """Activations [B, cells, 64 or 128] after the stem, each convolution and the heads (64)."""
     torch.backends.cudnn.allow_tf32 = False
 
     def convolve(layer, x):
@@ -153,10 +157,11 @@ def layers_in_float32(network, planes):
         return functional.relu(x).bfloat16().float()
 
     def laid_out(*parts):
-        laid = torch.zeros(len(planes), 64, planes.shape[2] * planes.shape[3], device="cuda")
+        channels = -(-parts[0][1].shape[1] // 64) * 64
+        laid = torch.zeros(len(planes), channels, *planes.shape[2:], device="cuda")
         for at, part in parts:
-            laid[:, at : at + part.shape[1]] = part.flatten(2)
-        return laid.transpose(1, 2)
+            laid[:, at : at + part.shape[1]] = part
+        return laid.flatten(2).transpose(1, 2).contiguous()
 
     stem, _, *blocks = network.body
     x = activate(convolve(stem, planes.bfloat16().float()))
@@ -173,20 +178,34 @@ def layers_in_float32(network, planes):
 
 
 def time_networks():
-    torch.backends.cudnn.benchmark = True
     shape = shape_of("connect-four", 4, 64)
-    tables = {batch: plans_to_time(shape, batch) for batch in BATCHES}
+    time_plans(shape, {batch: plans_to_time(shape, batch) for batch in BATCHES})
+
+
+def time_wide_networks():
+    shape = shape_of("connect-four", 6, 128)
+    plan = make_plan(shape, 16_384, MULTIPROCESSORS)
+    plans = {"tower": plan, "tower alone": plan}
+    plans |= {f"tower alone, stagger {ns}": Plan(shape, 3, 2, stagger=ns) for ns in (0, 3000)}
+    plans |= {f"tower alone without {omit}": Plan(shape, 3, 2, omit=omit) for omit in (1, 2, 3)}
+    time_plans(shape, {16_384: plans, 4096: {"tower": make_plan(shape, 4096, MULTIPROCESSORS)}})
+
+
+def time_plans(shape, tables):
+    """Prints rates of cuDNN and of plans, by batch and label."""
+    torch.backends.cudnn.benchmark = True
     binaries = compile_all([plan for plans in tables.values() for plan in plans.values()])
-    network = drawn("connect-four", 4, 64)
-    print("million evaluations/s, Connect Four 4×64; 'tower alone' leaves out the linear layers")
+    network = drawn("connect-four", shape.blocks, shape.channels)
+    print(f"million evaluations/s, Connect Four {shape.blocks}×{shape.channels}; 'tower alone'")
+    print("leaves out the linear layers; 'without': 1 storing, 2 weights, 4 planes and heads")
     for batch, plans in tables.items():
         planes = torch.randn(batch, 2, 6, 7, device="cuda")
         graphs = {"cuDNN fused": captured(cudnn_network(network, planes))}
         for label, plan in plans.items():
-            run = tower_network(network, planes, plan, binaries[plan], label == "tower alone")
+            run = tower_network(network, planes, plan, binaries[plan], "alone" in label)
             graphs[f"{label} ({plan.warpgroups}×{plan.boards})"] = captured(run)
         for label, best in best_seconds(graphs).items():
-            print(f"{batch:>7,}  {label:<34}{batch / best / 1e6:6.2f}  {best * 1e6:7.1f} µs")
+            print(f"{batch:>7,}  {label:<38}{batch / best / 1e6:6.2f}  {best * 1e6:7.1f} µs")
         print_differences(graphs, network, planes)
 
 
@@ -198,7 +217,9 @@ def plans_to_time(shape, batch):
     if batch == BATCHES[-1]:
         plans |= {f"tower, stagger {ns}": Plan(shape, 2, 5, stagger=ns) for ns in (0, 700, 3000)}
         plans |= {f"tower 3×4, stagger {ns}": Plan(shape, 3, 4, stagger=ns) for ns in (0, 700)}
-        plans |= {"tower swizzled": Plan(shape, 2, 5, swizzle=1)}
+        for warpgroups, boards, registers in ((2, 5, 168), (2, 4, 136), (3, 4, 128)):
+            plan = Plan(shape, warpgroups, boards, registers=registers)
+            plans[f"tower in {plan.block_registers:,} registers"] = plan
     return plans
 
 
@@ -206,9 +227,8 @@ def time_parts():
     shape, batch = shape_of("connect-four", 4, 64), MULTIPROCESSORS * 10 * 12
     print(f"tower alone, batch {batch:,} = 12 full rounds of 2×5; left out: 1 storing, 2 weights,")
     print("4 planes and heads; tensor share = products' cycles at 1.755 GHz over the time taken")
-    plans = {f"2×5 without {omit}": Plan(shape, 2, 5, omit=omit) for omit in (0, 1, 2, 3, 4, 7)}
-    plans |= {f"3×4 without {omit}": Plan(shape, 3, 4, omit=omit) for omit in (0, 1, 2, 7)}
-    plans["2×5 swizzled without 7"] = Plan(shape, 2, 5, omit=7, swizzle=1)
+    plans = {f"2×5 without {omit}": Plan(shape, 2, 5, omit=omit) for omit in (0, 1, 2, 3, 4)}
+    plans |= {f"3×4 without {omit}": Plan(shape, 3, 4, omit=omit) for omit in (0, 1, 2, 3)}
     binaries = compile_all(plans.values())
     network = drawn("connect-four", 4, 64)
     planes = torch.randn(batch, 2, 6, 7, device="cuda")
@@ -236,7 +256,10 @@ def cudnn_network(network, planes):
     heads = torch.cat([network.policy[0].weight, network.value[0].weight])
     weights = [stem_weight, *[conv.weight for conv in convolutions], heads]
     weights = [weight.bfloat16().contiguous(memory_format=last) for weight in weights]
-    biases = list(pack_biases(network).bfloat16())
+    biases = [
+        bias[: len(weight)]
+        for bias, weight in zip(pack_biases(network).bfloat16(), weights, strict=True)
+    ]
     read = reader(network)
     same, one = [1, 1], [1, 1]
 
@@ -287,7 +310,10 @@ def reader(network):
 
 
 def captured(run):
-    """A graph of the function, and what its replays write."""
+    """A graph of the function, what its replays write, and the function.
+
+    A graph keeps addresses, not tensors: weights and buffers live as long as the function does.
+    """
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
         for _ in range(3):
@@ -296,7 +322,7 @@ def captured(run):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         result = run()
-    return graph, result
+    return graph, result, run
 
 
 def best_seconds(graphs, rounds=6, replays=10):
@@ -304,7 +330,7 @@ def best_seconds(graphs, rounds=6, replays=10):
     best = dict.fromkeys(graphs, float("inf"))
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     for _ in range(rounds):
-        for label, (graph, _) in graphs.items():
+        for label, (graph, *_) in graphs.items():
             graph.replay()
             start.record()
             for _ in range(replays):
@@ -320,7 +346,7 @@ def print_differences(graphs, network, planes):
     with torch.inference_mode():
         expected = network(planes)
     shown = list(graphs)[:2]
-    for label, (graph, result) in graphs.items():
+    for label, (graph, result, _) in graphs.items():
         if result is None or label not in shown:
             continue
         graph.replay()

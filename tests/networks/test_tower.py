@@ -44,61 +44,54 @@ class Multiprocessor:
         self.plan = plan
         self.memory = np.zeros(plan.shared_bytes // 2, np.float32)
         self.rows_at = plan.stages * STAGE_BYTES
-        self.nowhere = self.rows_at + plan.rows * 128
-        self.group_bytes = 1024 if plan.swizzle else 128
+        self.nowhere = self.rows_at + plan.rows * 2 * plan.shape.filled_channels
 
     def chunk_at(self, row, chunk):
-        if self.plan.swizzle:
-            return self.rows_at + row * 128 + ((chunk ^ (row & 7)) << 4)
         return self.rows_at + (chunk * self.plan.rows + row) * 16
 
     def store(self, address, channels):
         assert address % 16 == 0 and self.rows_at <= address <= self.nowhere + 112
         self.memory[address // 2 : address // 2 + 8] = channels
 
-    def read(self, start, leading, stride, count, is_swizzled):
+    def read(self, start, leading, stride, count):
         """[count, 16] of what a descriptor says."""
         i, k = np.arange(count)[:, None], np.arange(16)[None, :]
-        address = start + i // 8 * stride + i % 8 * (128 if is_swizzled else 16) + k % 8 * 2
-        address = address + k // 8 * (16 if is_swizzled else leading)
-        if is_swizzled:
-            address = address ^ ((address >> 7 & 7) << 4)
+        address = start + i // 8 * stride + i % 8 * 16 + k // 8 * leading + k % 8 * 2
         return self.memory[address // 2]
 
     def read_cells(self, row, step):
         plan = self.plan
-        if plan.swizzle:
-            start = self.rows_at + row * 128 + step * 32
-            return self.read(start, 0, 1024, plan.padded, True)
         start = self.rows_at + (2 * step * plan.rows + row) * 16
-        return self.read(start, plan.rows * 16, 128, plan.padded, False)
+        return self.read(start, plan.rows * 16, 128, plan.padded)
 
-    def multiply(self, steps, row, steps_a_tap, products):
-        """[64, columns]: the weights go through the ring."""
-        plan, sums = self.plan, np.zeros((64, self.plan.padded), np.float32)
-        for product in range(products):
+    def multiply(self, weights_of, row, steps_a_tap, taps, tiles):
+        """[tiles, 64, columns]: the weights go through the ring."""
+        plan, sums = self.plan, np.zeros((tiles, 64, self.plan.padded), np.float32)
+        for product in range(tiles * steps_a_tap * taps):
             slot = product // 4 % plan.stages * STAGE_BYTES + product % 4 * 2048
-            self.memory[slot // 2 : slot // 2 + 1024] = steps[product].ravel()
-            tap, taps = product // steps_a_tap, products // steps_a_tap
+            self.memory[slot // 2 : slot // 2 + 1024] = weights_of[product].ravel()
+            tile, step = product % tiles, product // tiles
+            tap = step // steps_a_tap
             nine = (tap // 3 - 1) * plan.below + tap % 3 - 1
             shift = {1: 0, 3: (tap - 1) * plan.below, 9: nine}[taps]
-            weights = self.read(slot, 1024, 128, 64, False)
-            sums += weights @ self.read_cells(row + shift, product % steps_a_tap).T
+            weights = self.read(slot, 1024, 128, 64)
+            sums[tile] += weights @ self.read_cells(row + shift, step % steps_a_tap).T
         return sums
 
-    def finish(self, sums, row, bias, adds):
+    def finish(self, sums, tile, row, bias, adds):
         """Fragments through stmatrix: lane l of warp w addresses row l % 8 of matrix l // 8."""
         groups = self.plan.padded // 8
         for warp, lane, j in itertools.product(range(4), range(32), range(0, groups, 2)):
             group, half = j + lane // 16, lane // 8 % 2
             cell = 8 * group + lane % 8
-            target = self.chunk_at(row + 8 * (lane // 16) + lane % 8, 2 * warp + half)
-            address = target + j * self.group_bytes
+            chunk = 8 * tile + 2 * warp + half
+            target = self.chunk_at(row + 8 * (lane // 16) + lane % 8, chunk)
+            address = target + j * 128
             if cell % self.plan.pitch == self.plan.shape.width or cell >= self.plan.columns:
                 address = self.nowhere
             first = 16 * warp + 8 * half
             values = sums[first : first + 8, cell] if cell < self.plan.padded else np.zeros(8)
-            values = values + bias[first : first + 8]
+            values = values + bias[64 * tile + first : 64 * tile + first + 8]
             if adds:
                 values = values + self.memory[address // 2 : address // 2 + 8]
             self.store(address, rounded(np.maximum(values, 0).astype(np.float32)))
@@ -123,21 +116,21 @@ class Multiprocessor:
             for chunk in range(2 * plan.stem_steps):
                 address = self.chunk_at(inner + row, chunk)
                 self.store(address, channels[8 * chunk : 8 * chunk + 8])
-        steps = iter(weights)
-        bias = iter(biases)
+        products, bias, tiles = iter(weights), iter(biases), shape.tiles
 
-        def layer(source, target, steps_a_tap, products, adds=False):
-            mine = [next(steps) for _ in range(-(-products // 4) * 4)]
-            self.finish(
-                self.multiply(mine, source, steps_a_tap, products), target, next(bias), adds
-            )
+        def layer(source, target, steps_a_tap, taps, tiles=tiles, adds=False):
+            mine = [next(products) for _ in range(-(-tiles * steps_a_tap * taps // 4) * 4)]
+            sums = self.multiply(mine, source, steps_a_tap, taps, tiles)
+            mine = next(bias)
+            for tile in range(tiles):
+                self.finish(sums[tile], tile, target, mine, adds)
 
-        layer(inner, x, plan.stem_steps, 3 * plan.stem_steps)
+        layer(inner, x, plan.stem_steps, 3)
         for _ in range(shape.blocks):
-            layer(x, inner, 4, 36)
-            layer(inner, x, 4, 36, adds=True)
-        layer(x, inner, 4, 4)
-        assert next(steps, None) is None and next(bias, None) is None
+            layer(x, inner, 4 * tiles, 9)
+            layer(inner, x, 4 * tiles, 9, adds=True)
+        layer(x, inner, 4 * tiles, 1, tiles=1)
+        assert next(products, None) is None and next(bias, None) is None
         chunks = [self.chunk_at(inner + r, c) // 2 for r in self.cell_rows() for c in range(8)]
         return np.stack([self.memory[at : at + 8] for at in chunks]).reshape(len(planes), -1, 64)
 
@@ -170,19 +163,23 @@ def random_planes(game, count, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("game", "config", "boards", "swizzle"),
+    ("game", "config", "boards"),
     [
-        (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64), 5, 0),
-        (CONNECT_FOUR, SMALL, 2, 1),
-        (make_game("2048"), SMALL, 3, 0),  # 60 columns, filled up to 64
-        (ManyPlanes(), NetworkConfig(blocks=1, channels=18), 3, 0),  # as many channels as planes
+        (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64), 5),
+        (CONNECT_FOUR, SMALL, 2),
+        (CONNECT_FOUR, NetworkConfig(blocks=1, channels=128), 2),
+        (make_game("2048"), NetworkConfig(blocks=1, channels=72), 2),
+        (make_game("2048"), SMALL, 3),  # 60 columns, filled up to 64
+        (ManyPlanes(), NetworkConfig(blocks=1, channels=18), 3),  # as many channels as planes
     ],
 )
-def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boards, swizzle):
+def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boards):
     network = drawn_network(game, config)
-    plan = Plan(shape_of(game, network.config), 2, boards, swizzle=swizzle)
+    plan = Plan(shape_of(game, network.config), 2, boards)
     weights = pack_weights(network).float().numpy()
     biases = pack_biases(network).numpy()
+    assert len(weights) == 4 * plan.weight_stages
+    assert biases.shape == (2 + 2 * config.blocks, plan.shape.filled_channels)
     multiprocessor = Multiprocessor(plan)
     planes = random_planes(game, plan.tile_boards)
     expected = in_torch(network, planes)
@@ -220,13 +217,25 @@ def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():
     connect_four = TowerShape(6, 7, 2, 4, 64)
     assert make_plan(connect_four, 2048, 132).tile_boards * 132 * 2 >= 2048
     assert make_plan(connect_four, 264, 132).boards == 1
+    wide = make_plan(TowerShape(6, 7, 2, 6, 128), 16_384, 132)
+    assert (wide.warpgroups, wide.boards) == (3, 2) and wide.shared_bytes <= SHARED_BYTES
+
+
+def test_a_plan_leaves_registers_to_other_kernels_if_asked():
+    shape = TowerShape(6, 7, 2, 4, 64)
+    assert 60_000 < Plan(shape, 2, 5).block_registers <= 65_536
+    assert Plan(shape, 2, 5, registers=168).block_registers == 288 * 168
+    for registers in (144, 232):  # fewer than 120 sums and addresses take; more than there are
+        with pytest.raises(ValueError, match=f"{registers} registers for each of 288 threads"):
+            Plan(shape, 2, 5, registers=registers)
 
 
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ((6, 7, 2, 4, 96), "channels is 96; the fused tower holds at most 64"),
-        ((19, 19, 4, 4, 64), "the board is 19×19; the fused tower holds boards of at most 256"),
+        ((6, 7, 2, 4, 160), "channels is 160; the fused tower holds at most 128"),
+        ((19, 19, 4, 4, 64), "19×19; with 64 channels the fused tower holds boards of at most 256"),
+        ((15, 15, 4, 4, 96), "15×15; with 96 channels the fused tower holds boards of at most 128"),
         ((6, 7, 22, 4, 64), "22 planes; the fused tower reads at most 21"),
     ],
 )
@@ -242,12 +251,14 @@ def test_a_network_with_pooling_is_refused():
 
 
 @pytest.mark.skipif(not has_hopper, reason="needs a GPU of compute capability 9.0")
-def test_the_kernel_gives_the_heads_channels_also_after_new_weights():
-    tower = Tower(Plan(shape_of(CONNECT_FOUR, SMALL), 2, 5))
+@pytest.mark.parametrize(("channels", "warpgroups", "boards"), [(24, 2, 5), (128, 3, 2)])
+def test_the_kernel_gives_the_heads_channels_also_after_new_weights(channels, warpgroups, boards):
+    config = NetworkConfig(blocks=1, channels=channels)
+    tower = Tower(Plan(shape_of(CONNECT_FOUR, config), warpgroups, boards))
     planes = random_planes(CONNECT_FOUR, 1003)
     out = torch.empty((1003, 42, 64), dtype=torch.bfloat16, device="cuda")
     for seed in (0, 1):
-        network = drawn_network(CONNECT_FOUR, SMALL, seed)
+        network = drawn_network(CONNECT_FOUR, config, seed)
         tower.load(network)
         tower(torch.from_numpy(planes).cuda(), out)
         expected = in_torch(network, planes)

@@ -4,19 +4,20 @@
 //
 // Sizes are macros; tower.py computes and explains them (`Plan`) and generates "wgmma.h":
 //   HEIGHT WIDTH PLANES BLOCKS  the board, the planes given, the residual blocks
+//   TILES                       64 channels each: those of every layer but the heads, which have 1
 //   WARPGROUPS BOARDS           warpgroups that multiply, and boards each of them holds
 //   PITCH BELOW BORDER          WIDTH + 1; BOARDS * PITCH; BELOW + 1: distances in rows, see below
 //   COLUMNS PADDED              rows that hold cells, HEIGHT * BELOW, and those rounded up to 8
 //   ROWS                        all rows of activations in a block's shared memory
 //   STEM_STEPS                  products of 16 features a tap of the stem takes
 //   STAGES                      stages of the ring through which the weights stream
-//   SWIZZLE                     0: planes of 16-byte columns; 1, 2: rows of 128 bytes, swizzled
+//   REGISTERS                   of a thread, at most
 //   STAGGER                     nanoseconds by which each further warpgroup starts later
 //   DUMP                        1: the argument `dump` chooses a layer to write out
 //   OMIT                        parts left out, to time the others: 1 storing a layer's results,
 //                               2 fetching weights, 4 planes and heads; 0 for right results
 //
-// Activations are a matrix: a row is one cell of one board and has 64 channels in 8 chunks of 16
+// Activations are a matrix: a row is one cell of one board and has its channels in chunks of 8, 16
 // bytes. A warpgroup's boards lie side by side as one wide board, every board row ending in a zero
 // column: cell (r, c) of board b is row (r * BOARDS + b) * PITCH + c of a buffer. BORDER zero rows
 // lie before and behind each buffer. So what tap (dr, dc) of a convolution reads is the same
@@ -27,10 +28,11 @@
 //                   nowhere   128 bytes that take what is stored for zero columns
 //                   barriers  full[STAGES], empty[STAGES]
 //
-// A layer is D = A B with A the weights (64 output channels x 16 input channels a step) and B the
-// activations (16 channels x PADDED cells). Weights arrive as steps of 2 KB, [2 chunks][64 output
-// channels][8 input channels], four to a stage, in the order in which they are used: the stem,
-// nine taps of four steps for each convolution, the heads. All tiles use the same sequence.
+// A layer is D = A B with A the weights and B the activations, in products of 64 output channels,
+// 16 input channels (a step) and PADDED cells. The weights of a product are 2 KB, [2 chunks][64
+// output channels][8 input channels]. They arrive four to a stage, in the order in which they are
+// used: the stem, nine taps for each convolution, the heads; within a tap, step by step, all output
+// channels of a step together. Every tile of boards uses the same sequence.
 //
 // The stem reads few planes, so a row holds those of the cell's left neighbour, its own and its
 // right neighbour's as 3 * PLANES features, and three taps remain: the row above, this, and below.
@@ -41,17 +43,20 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 constexpr int STAGE_BYTES = 8192;
-constexpr int STEP_BYTES = 2048;
+constexpr int PRODUCT_BYTES = 2048;
+constexpr int CHANNELS = 64 * TILES;
+constexpr int STEPS = CHANNELS / 16;
 constexpr int CELLS = HEIGHT * WIDTH;
 constexpr int GROUPS = PADDED / 8;  // of 8 cells: 4 sums a thread
 constexpr int SUMS = PADDED / 2;
-constexpr int STEM_PRODUCTS = 3 * STEM_STEPS;
+constexpr int STEM_PRODUCTS = 3 * STEM_STEPS * TILES;
+constexpr int LAYER_PRODUCTS = 9 * STEPS * TILES;
 constexpr int STEM_STAGES = (STEM_PRODUCTS + 3) / 4;
-constexpr int TILE_STAGES = STEM_STAGES + BLOCKS * 18 + 1;
+constexpr int TILE_STAGES = STEM_STAGES + BLOCKS * 2 * LAYER_PRODUCTS / 4 + STEPS / 4;
 constexpr int CONSUMERS = WARPGROUPS * 128;
-constexpr int THREADS = CONSUMERS + 128;  // one more warpgroup, of which a thread fetches weights
+constexpr int THREADS = CONSUMERS + 32;  // one more warp, of which a thread fetches weights
 constexpr u32 ROWS_AT = STAGES * STAGE_BYTES;
-constexpr u32 NOWHERE_AT = ROWS_AT + ROWS * 128;
+constexpr u32 NOWHERE_AT = ROWS_AT + ROWS * CHANNELS * 2;
 constexpr u32 BARRIERS_AT = NOWHERE_AT + 128;
 constexpr int MOST_SPINS = 1 << 23;  // then a trap: better an error than a GPU that hangs
 
@@ -116,31 +121,22 @@ __device__ __forceinline__ void await_products() {
 
 // Byte address of 8 channels of a row, given from the start of all rows.
 __device__ __forceinline__ u32 chunk_at(u32 rows, int row, int chunk) {
-#if SWIZZLE
-    return rows + row * 128 + ((chunk ^ (row & 7)) << 4);
-#else
     return rows + (chunk * ROWS + row) * 16;
-#endif
 }
 
-constexpr u32 GROUP_BYTES = SWIZZLE ? 1024 : 128;  // from a chunk to that of the row 8 further on
+constexpr u32 GROUP_BYTES = 128;  // from a chunk to that of the row 8 further on
+constexpr u32 TILE_BYTES = 8 * ROWS * 16;  // and to that of the channel 64 further on
 
-// Descriptor fields: bits 0-13 start, 16-29 leading offset (between the two chunks of a step; none
-// with a swizzle), 32-45 stride offset (between groups of 8 rows), each in units of 16 bytes;
-// 49-51 base offset; 62-63 the swizzle (1: 128 bytes).
-__device__ __forceinline__ u64 describe_weights(u32 step) {
-    return (u64)(128u >> 4) << 32 | (u64)(1024u >> 4) << 16 | (step >> 4);
+// Descriptor fields: bits 0-13 start, 16-29 leading offset (between the two chunks of a step),
+// 32-45 stride offset (between groups of 8 rows), each in units of 16 bytes; 62-63 the swizzle,
+// none: rows of 128 bytes, swizzled, were no faster.
+__device__ __forceinline__ u64 describe_weights(u32 product) {
+    return (u64)(128u >> 4) << 32 | (u64)(1024u >> 4) << 16 | (product >> 4);
 }
 
 __device__ __forceinline__ u64 describe_cells(u32 rows, int row, int step) {
-#if SWIZZLE
-    u32 start = rows + row * 128 + step * 32;
-    u64 base_offset = SWIZZLE == 2 ? (start >> 7) & 7 : 0;
-    return (u64)1 << 62 | base_offset << 49 | (u64)(1024u >> 4) << 32 | (u64)1 << 16 | start >> 4;
-#else
     u32 start = rows + (2 * step * ROWS + row) * 16;
     return (u64)(128u >> 4) << 32 | (u64)ROWS << 16 | start >> 4;
-#endif
 }
 
 // Rows from a cell to the one that a tap reads: of the stem's three, of a convolution's nine, of
@@ -167,9 +163,11 @@ struct Ring {  // where a reader of the weights stands
 // convolution, 2: the heads. A stage goes back to the producer once its products are done, which
 // is known when those of the next stage have been issued and all but these awaited.
 template <int KIND>
-__device__ __forceinline__ void multiply(float (&sums)[SUMS], u32 rows, int row, Ring& ring) {
-    constexpr int STEPS_A_TAP = KIND == 0 ? STEM_STEPS : 4;
-    constexpr int PRODUCTS = KIND == 0 ? STEM_PRODUCTS : KIND == 1 ? 36 : 4;
+__device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, int row,
+                                         Ring& ring) {
+    constexpr int USED = KIND == 2 ? 1 : TILES;
+    constexpr int STEPS_A_TAP = KIND == 0 ? STEM_STEPS : STEPS;
+    constexpr int PRODUCTS = KIND == 0 ? STEM_PRODUCTS : KIND == 1 ? LAYER_PRODUCTS : STEPS;
     const bool signals = threadIdx.x % 32 == 0;
     u32 before = 0;
 #pragma unroll
@@ -180,10 +178,10 @@ __device__ __forceinline__ void multiply(float (&sums)[SUMS], u32 rows, int row,
         for (int i = 0; i < 4; ++i) {
             const int product = 4 * stage + i;
             if (product < PRODUCTS) {
-                const int shift = shift_of<KIND>(product / STEPS_A_TAP);
-                multiply_add(sums, describe_weights(ring.stage() + i * STEP_BYTES),
-                             describe_cells(rows, row + shift, product % STEPS_A_TAP),
-                             product != 0);
+                const int tile = product % USED, step = product / USED;
+                const int shift = shift_of<KIND>(step / STEPS_A_TAP);
+                multiply_add(sums[tile], describe_weights(ring.stage() + i * PRODUCT_BYTES),
+                             describe_cells(rows, row + shift, step % STEPS_A_TAP), step != 0);
             }
         }
         commit_products();
@@ -196,12 +194,14 @@ __device__ __forceinline__ void multiply(float (&sums)[SUMS], u32 rows, int row,
     }
     await_products<0>();
 #pragma unroll
-    for (int i = 0; i < SUMS; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+    for (int i = 0; i < USED * SUMS; ++i) {
+        asm volatile("" : "+f"(sums[i / SUMS][i % SUMS])::"memory");
+    }
     if (signals) arrive(before);
 }
 
-// Sums to bf16, with bias and ReLU, and what the target held added before if ADDS. Thread (g, t) =
-// (lane / 4, lane % 4) of warp w holds sums[4j + 2h + e] of channel 16w + 8h + g and cell
+// A tile's sums to bf16, with bias and ReLU, and what the target held added before if ADDS. Thread
+// (g, t) = (lane / 4, lane % 4) of warp w holds sums[4j + 2h + e] of channel 16w + 8h + g and cell
 // 8j + 2t + e, which is what a transposing stmatrix takes. Lane l gives the address of cell
 // 8(j + l/16) + l%8, chunk 2w + l/8%2; bit j/2 of `skips` sends a zero column's to `nowhere`.
 template <bool ADDS>
@@ -250,6 +250,16 @@ __device__ __forceinline__ void finish(float (&sums)[SUMS], u32 target, u32 nowh
     }
 }
 
+template <int USED, bool ADDS>
+__device__ __forceinline__ void finish_tiles(float (&sums)[TILES][SUMS], u32 target, u32 nowhere,
+                                             u32 skips, const float (&low)[TILES],
+                                             const float (&high)[TILES]) {
+#pragma unroll
+    for (int i = 0; i < USED; ++i) {
+        finish<ADDS>(sums[i], target + i * TILE_BYTES, nowhere, skips, low[i], high[i]);
+    }
+}
+
 // ---- in and out -----------------------------------------------------------------------------
 
 // Row of a cell, counted through the warpgroup's boards, in its buffer.
@@ -290,15 +300,18 @@ __device__ __forceinline__ void load_planes(const float* planes, int boards, u32
     }
 }
 
-// A buffer's cells to global memory, [board][cell][64 channels].
-__device__ __forceinline__ void store_cells(uint4* to, int boards, u32 rows, int row) {
-    const int most = (boards < BOARDS ? boards : BOARDS) * CELLS * 8;
+// The first channels of a buffer's cells to global memory, [board][cell][chunk]; `first` is the
+// warpgroup's first board.
+template <int CHUNKS>
+__device__ __forceinline__ void store_cells(uint4* out, int first, int boards, u32 rows, int row) {
+    uint4* const to = out + (size_t)first * CELLS * CHUNKS;
+    const int most = (boards < BOARDS ? boards : BOARDS) * CELLS * CHUNKS;
 #pragma unroll 4
     for (int i = threadIdx.x % 128; i < most; i += 128) {
         uint4 channels;
         asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                      : "=r"(channels.x), "=r"(channels.y), "=r"(channels.z), "=r"(channels.w)
-                     : "r"(chunk_at(rows, row + row_of(i / 8), i % 8))
+                     : "r"(chunk_at(rows, row + row_of(i / CHUNKS), i % CHUNKS))
                      : "memory");
         to[i] = channels;
     }
@@ -324,7 +337,8 @@ __device__ __forceinline__ void stream_weights(const char* weights, int tiles, R
 __device__ __forceinline__ void evaluate_tiles(const float* planes, const float* biases, uint4* out,
                                                int batch, int tiles, int dump, u32 shared,
                                                Ring ring) {
-    const int warpgroup = threadIdx.x / 128, warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const int warpgroup = __shfl_sync(~0u, threadIdx.x / 128, 0);  // uniform, so addresses are too
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
     const u32 rows = shared + ROWS_AT;
     const int x = BORDER + 2 * warpgroup * (PADDED + BORDER), inner = x + PADDED + BORDER;
     const int my_cell = 8 * (lane / 16) + lane % 8, my_chunk = 2 * warp + lane / 8 % 2;
@@ -337,53 +351,55 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
         if (cell % PITCH == WIDTH || cell >= COLUMNS) skips |= 1u << (j / 2);
     }
     biases += 16 * warp + lane / 4;
-    float sums[SUMS];
+    float sums[TILES][SUMS];
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const int first = (tile * WARPGROUPS + warpgroup) * BOARDS, boards = batch - first;
-        uint4* const mine = out + (size_t)first * CELLS * 8;
         const float* bias = biases;
-        float low_bias, high_bias;
+        float low[TILES], high[TILES];
         int layer = 0;
         auto begin_layer = [&] {  // early, so that the products hide the wait
-            low_bias = bias[0], high_bias = bias[8];
+#pragma unroll
+            for (int i = 0; i < TILES; ++i) low[i] = bias[64 * i], high[i] = bias[64 * i + 8];
         };
         auto end_layer = [&](int row) {
             publish_stores();
             join_warpgroup(warpgroup);
-            if (DUMP && layer == dump) store_cells(mine, boards, rows, row);
+            if (DUMP && layer == dump) store_cells<8 * TILES>(out, first, boards, rows, row);
             ++layer;
-            bias += 64;
+            bias += CHANNELS;
         };
         if (!(OMIT & 4)) load_planes(planes + (size_t)first * PLANES * CELLS, boards, rows, inner);
         publish_stores();
         join_warpgroup(warpgroup);
         begin_layer();
         multiply<0>(sums, rows, inner, ring);
-        finish<false>(sums, x_target, nowhere, skips, low_bias, high_bias);
+        finish_tiles<TILES, false>(sums, x_target, nowhere, skips, low, high);
         end_layer(x);
 #pragma unroll 1
         for (int block = 0; block < BLOCKS; ++block) {
             begin_layer();
             multiply<1>(sums, rows, x, ring);
-            finish<false>(sums, inner_target, nowhere, skips, low_bias, high_bias);
+            finish_tiles<TILES, false>(sums, inner_target, nowhere, skips, low, high);
             end_layer(inner);
             begin_layer();
             multiply<1>(sums, rows, inner, ring);
-            finish<true>(sums, x_target, nowhere, skips, low_bias, high_bias);
+            finish_tiles<TILES, true>(sums, x_target, nowhere, skips, low, high);
             end_layer(x);
         }
         begin_layer();
         multiply<2>(sums, rows, x, ring);
-        finish<false>(sums, inner_target, nowhere, skips, low_bias, high_bias);
+        finish_tiles<1, false>(sums, inner_target, nowhere, skips, low, high);
         join_warpgroup(warpgroup);
-        if (!(OMIT & 4) && (!DUMP || layer == dump)) store_cells(mine, boards, rows, inner);
+        if (!(OMIT & 4) && (!DUMP || layer == dump)) {
+            store_cells<8>(out, first, boards, rows, inner);
+        }
         join_warpgroup(warpgroup);  // before the next planes overwrite what was just read
     }
 }
 
-// planes [batch, PLANES, HEIGHT, WIDTH] float32; weights [TILE_STAGES][4 steps][2][64][8] bf16;
-// biases [2 + 2 * BLOCKS][64] float32; out [batch, CELLS, 64] bf16.
-extern "C" __global__ void __launch_bounds__(THREADS, 1)
+// planes [batch, PLANES, HEIGHT, WIDTH] float32; weights [TILE_STAGES][4][2][64][8] bf16;
+// biases [2 + 2 * BLOCKS][CHANNELS] float32; out [batch, CELLS, 64, of `dump` CHANNELS] bf16.
+extern "C" __global__ void __maxnreg__(REGISTERS)
     evaluate_tower(const float* planes, const char* weights, const float* biases, uint4* out,
                    int batch, int tiles, int dump) {
     extern __shared__ __align__(1024) unsigned char memory[];
@@ -402,12 +418,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         publish_stores();
     }
     __syncthreads();
-    // Registers move between whole warpgroups: the last one gives up what the others need.
     if (threadIdx.x >= CONSUMERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(WARPGROUPS == 2 ? 40 : 32));
         if (threadIdx.x == CONSUMERS) stream_weights(weights, tiles, ring);
     } else {
-        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(WARPGROUPS == 2 ? 232 : 160));
 #if STAGGER
         if (threadIdx.x >= 128) __nanosleep(STAGGER * (threadIdx.x / 128));
 #endif

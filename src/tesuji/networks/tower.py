@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tesuji.networks.tower_plan import CHANNELS, Plan
+from tesuji.networks.tower_plan import TILE_CHANNELS, Plan
 from tesuji.networks.tower_weights import pack_biases, pack_weights
 
 CAPABILITY = (9, 0)
@@ -29,9 +29,9 @@ class Tower:
         """Compiles the kernel, unless `compile_kernel` has; the weights are zero until `load`."""
         self.plan = plan
         shape = plan.shape
-        stages = -(-3 * plan.stem_steps // 4) + 18 * shape.blocks + 1
-        self._weights = torch.zeros((4 * stages, 2, CHANNELS, 8), dtype=torch.bfloat16).cuda()
-        self._biases = torch.zeros((2 + 2 * shape.blocks, CHANNELS)).cuda()
+        size = (4 * plan.weight_stages, 2, TILE_CHANNELS, 8)
+        self._weights = torch.zeros(size, dtype=torch.bfloat16).cuda()
+        self._biases = torch.zeros((2 + 2 * shape.blocks, shape.filled_channels)).cuda()
         device = torch.cuda.current_device()
         self._blocks = torch.cuda.get_device_properties(device).multi_processor_count
         _check_capability(device)
@@ -46,19 +46,20 @@ class Tower:
         """Launches on the current stream: planes [B, P, H, W] float32 to out [B, H·W, 64] bf16.
 
         In `out` the policy head's channels come first and the value head's from `VALUE_AT`. A plan
-        with `is_dumping` writes the activations after `layer` instead: 0 is the stem, then each
-        convolution.
+        with `is_dumping` writes the activations after `layer` instead, 64 or 128 channels: 0 is the
+        stem, then each convolution.
         """
         from cuda.bindings import driver
 
-        self._check(planes, out)
         plan, batch = self.plan, len(planes)
         tiles = -(-batch // plan.tile_boards)
         last = 2 * plan.shape.blocks + 1
+        is_last = layer in (-1, last)
+        self._check(planes, out, TILE_CHANNELS if is_last else plan.shape.filled_channels)
         pointers = [planes, self._weights, self._biases, out]
         values = [tensor.data_ptr() for tensor in pointers]
         arguments = (
-            (*values, batch, tiles, last if layer < 0 else layer),
+            (*values, batch, tiles, last if is_last else layer),
             (*[ctypes.c_void_p] * 4, *[ctypes.c_int] * 3),
         )
         _checked(
@@ -73,12 +74,12 @@ class Tower:
             )
         )
 
-    def _check(self, planes: Tensor, out: Tensor) -> None:
+    def _check(self, planes: Tensor, out: Tensor, channels: int) -> None:
         shape, batch = self.plan.shape, len(planes)
         cells = shape.height * shape.width
         wanted = [
             (planes, (batch, shape.planes, shape.height, shape.width), torch.float32),
-            (out, (batch, cells, CHANNELS), torch.bfloat16),
+            (out, (batch, cells, channels), torch.bfloat16),
         ]
         for tensor, size, dtype in wanted:
             is_right = tensor.is_cuda and tensor.is_contiguous() and tensor.dtype == dtype

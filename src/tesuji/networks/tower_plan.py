@@ -6,21 +6,28 @@ The layout itself is told in tower.cu.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-CHANNELS = 64
-"""Channels of every layer in the kernel; a network with fewer is filled up with zeros."""
+TILE_CHANNELS = 64
+"""Output channels of one product (wgmma's m), and channels of both heads together."""
+
+MOST_CHANNELS = 128
+"""Of every layer: two tiles, whose sums fill a warpgroup's registers."""
 
 MOST_COLUMNS = 256
-"""Cells of one product (wgmma's largest n), zero columns included."""
+"""Cells of one product (wgmma's largest n), zero columns included, times the tiles."""
 
 SHARED_BYTES = 232_448
 """Shared memory of a block on compute capability 9.0."""
+
+REGISTERS = 65_536
+"""Registers of a multiprocessor of compute capability 9.0."""
 
 STAGE_BYTES = 8192
 """Weights of one stage of the ring: four products of 16 × 64 bf16."""
 
 _FEWEST_STAGES, _MOST_STAGES = 4, 12
 _TILE_OVERHEAD = 4000  # cycles a tile costs beside its products: loading planes, storing heads
-_MOST_COLUMNS_OF = {2: 256, 3: 192}  # by warpgroups: what their registers hold
+_MOST_COLUMNS_OF = {2: 256, 3: 192}  # by warpgroups, times tiles: what their registers hold
+_FEWEST_OTHERS = 26  # registers beside the sums without which the compiler refuses a product
 
 
 @dataclass(frozen=True)
@@ -35,41 +42,62 @@ class TowerShape:
 
     def __post_init__(self) -> None:
         """Refuses what the kernel cannot hold."""
-        if self.channels > CHANNELS:
+        if self.channels > MOST_CHANNELS:
             raise ValueError(
-                f"channels is {self.channels}; the fused tower holds at most {CHANNELS}: use "
+                f"channels is {self.channels}; the fused tower holds at most {MOST_CHANNELS}: use "
                 "cuDNN's convolutions"
             )
-        if 3 * self.planes > CHANNELS:
+        if 3 * self.planes > TILE_CHANNELS:
             raise ValueError(
                 f"the observation has {self.planes} planes; the fused tower reads at most "
-                f"{CHANNELS // 3}: use cuDNN's convolutions"
+                f"{TILE_CHANNELS // 3}: use cuDNN's convolutions"
             )
-        if self.height * (self.width + 1) > MOST_COLUMNS:
+        most = MOST_COLUMNS // self.tiles
+        if self.height * (self.width + 1) > most:
             raise ValueError(
-                f"the board is {self.height}×{self.width}; the fused tower holds boards of at most "
-                f"{MOST_COLUMNS} cells, counting one more column: use cuDNN's convolutions"
+                f"the board is {self.height}×{self.width}; with {self.channels} channels the fused "
+                f"tower holds boards of at most {most} cells, counting one more column: use "
+                "cuDNN's convolutions"
             )
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of 64 channels that every layer has; missing channels are zeros."""
+        return -(-self.channels // TILE_CHANNELS)
+
+    @property
+    def filled_channels(self) -> int:
+        """The channels of those tiles."""
+        return self.tiles * TILE_CHANNELS
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a tower is laid out on a multiprocessor. Distances are in rows: one cell, 64 channels."""
+    """How a tower is laid out on a multiprocessor. Distances are in rows, which are cells."""
 
     shape: TowerShape
     warpgroups: int
     boards: int  # of each warpgroup
     stages: int = 0  # of the weights' ring; 0: as many as there is room for
-    swizzle: int = 0  # 0: chunks of 8 channels apart; 1, 2: 128-byte rows, 2 with a base offset
+    registers: int = 0  # of a thread; 0: as many as there are, fewer let other kernels run beside
     stagger: int = 1500  # nanoseconds between the warpgroups' starts
     is_dumping: bool = False  # can write out any layer
     omit: int = 0  # parts left out, to time the others; see tower.cu
 
     def __post_init__(self) -> None:
-        """Fills in the stages; refuses what does not fit."""
-        if self.padded > MOST_COLUMNS:
+        """Fills in registers and stages; refuses what does not fit."""
+        if self.padded > MOST_COLUMNS // self.shape.tiles:
             raise ValueError(
-                f"{self.boards} boards take {self.padded} columns; at most {MOST_COLUMNS} fit"
+                f"{self.boards} boards take {self.padded} columns; at most "
+                f"{MOST_COLUMNS // self.shape.tiles} fit"
+            )
+        if self.registers == 0:
+            object.__setattr__(self, "registers", REGISTERS // self.threads // 8 * 8)
+        fewest = self.shape.tiles * self.padded // 2 + _FEWEST_OTHERS
+        if not fewest <= self.registers <= REGISTERS // self.threads:
+            raise ValueError(
+                f"{self.registers} registers for each of {self.threads} threads; {self.padded} "
+                f"columns take {fewest} and {REGISTERS:,} are there"
             )
         if self.stages == 0:
             room = (SHARED_BYTES - self.shared_bytes) // (STAGE_BYTES + 16)
@@ -110,7 +138,7 @@ class Plan:
     def rows(self) -> int:
         """All rows: two buffers for each warpgroup, with borders around each.
 
-        One more than a multiple of 8, so that the 8 chunks of a row lie in different banks.
+        One more than a multiple of 8, so that 8 chunks of a row lie in different banks.
         """
         rows = self.border + 2 * self.warpgroups * (self.padded + self.border)
         return rows + (1 - rows) % 8
@@ -122,8 +150,14 @@ class Plan:
 
     @property
     def products(self) -> int:
-        """Products of 16 channels that a tile takes."""
-        return 3 * self.stem_steps + 72 * self.shape.blocks + 4
+        """Products of 16 × 64 channels that a warpgroup's boards take."""
+        tiles = self.shape.tiles
+        return 3 * self.stem_steps * tiles + 72 * self.shape.blocks * tiles**2 + 4 * tiles
+
+    @property
+    def weight_stages(self) -> int:
+        """Stages through which the weights of all products go; the stem fills whole ones."""
+        return -(-self.products // 4)
 
     @property
     def tile_boards(self) -> int:
@@ -132,13 +166,19 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """The warpgroups', and one more that fetches weights."""
-        return 128 * (self.warpgroups + 1)
+        """The warpgroups', and one more warp that fetches weights."""
+        return 128 * self.warpgroups + 32
+
+    @property
+    def block_registers(self) -> int:
+        """Of the multiprocessor's 65,536."""
+        return self.registers * self.threads
 
     @property
     def shared_bytes(self) -> int:
         """Ring, rows, the bytes that take what nobody wants, barriers."""
-        return self.stages * STAGE_BYTES + self.rows * 128 + 128 + 16 * self.stages
+        rows_bytes = self.rows * 2 * self.shape.filled_channels
+        return self.stages * STAGE_BYTES + rows_bytes + 128 + 16 * self.stages
 
     def estimate_cycles(self, batch: int, multiprocessors: int) -> int:
         """Clock cycles of a batch if the tensor cores never wait within a tile."""
@@ -154,6 +194,7 @@ class Plan:
             "WIDTH": shape.width,
             "PLANES": shape.planes,
             "BLOCKS": shape.blocks,
+            "TILES": shape.tiles,
             "WARPGROUPS": self.warpgroups,
             "BOARDS": self.boards,
             "PITCH": self.pitch,
@@ -164,7 +205,7 @@ class Plan:
             "ROWS": self.rows,
             "STEM_STEPS": self.stem_steps,
             "STAGES": self.stages,
-            "SWIZZLE": self.swizzle,
+            "REGISTERS": self.registers,
             "STAGGER": self.stagger,
             "DUMP": int(self.is_dumping),
             "OMIT": self.omit,
@@ -173,7 +214,13 @@ class Plan:
 
 def make_plan(shape: TowerShape, batch: int, multiprocessors: int) -> Plan:
     """The plan whose tiles take the least time for a batch, by `Plan.estimate_cycles`."""
-    return min(_plans(shape), key=lambda plan: plan.estimate_cycles(batch, multiprocessors))
+    plans = list(_plans(shape))
+    if not plans:
+        raise ValueError(
+            f"the board is {shape.height}×{shape.width}; with {shape.channels} channels two exceed "
+            "a multiprocessor's memory: use cuDNN's convolutions"
+        )
+    return min(plans, key=lambda plan: plan.estimate_cycles(batch, multiprocessors))
 
 
 def _plans(shape: TowerShape) -> Iterator[Plan]:
@@ -183,5 +230,5 @@ def _plans(shape: TowerShape) -> Iterator[Plan]:
                 plan = Plan(shape, warpgroups, boards)
             except ValueError:
                 continue  # too large for shared memory
-            if plan.padded <= _MOST_COLUMNS_OF[warpgroups]:
+            if shape.tiles * plan.padded <= _MOST_COLUMNS_OF[warpgroups]:
                 yield plan

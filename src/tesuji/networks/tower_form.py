@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from tesuji.networks.architectures import Network
 from tesuji.networks.tower import Tower
-from tesuji.networks.tower_plan import CHANNELS, TowerShape, make_plan
+from tesuji.networks.tower_plan import TILE_CHANNELS, TowerShape, make_plan
 from tesuji.networks.tower_weights import pack_readers
 
 
@@ -42,7 +42,7 @@ class TowerForm:
         """Logits and values of observations."""
         batch = len(planes)
         if batch not in self._features:
-            size = (batch, self._cells, CHANNELS)
+            size = (batch, self._cells, TILE_CHANNELS)
             self._features[batch] = torch.empty(size, dtype=torch.bfloat16, device=planes.device)
         features = self._features[batch]
         self._tower(planes, features)

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
 _THREADS_PER_BLOCK = 32  # games are few and each walks its own tree: spread them over the chip
+# So that kernels find room beside a network's, which takes the shared memory and most registers: it
+# cannot begin on a multiprocessor that is set up for less shared memory.
+_MOST_REGISTERS = 128
 
 IS_SIMULATED = bool(getattr(_config, "ENABLE_CUDASIM", False))
 """Whether kernels run in Numba's simulator."""
@@ -57,7 +60,11 @@ class CudaKernel:
         copy = types.FunctionType(self.function.__code__, self.function.__globals__)
         copy.__module__ = self.function.__module__
         copy.__qualname__ = f"{self.function.__qualname__}-{tag}"  # names the file in the cache
-        return cuda.jit(copy, cache=not IS_SIMULATED)
+        if IS_SIMULATED:
+            return cuda.jit(copy)
+        return cuda.jit(
+            copy, cache=True, max_registers=_MOST_REGISTERS, shared_memory_carveout="maxshared"
+        )
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> Array:

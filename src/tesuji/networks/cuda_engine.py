@@ -58,6 +58,11 @@ class CudaEvaluator:
         logits, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         return logits, values if values.shape[1] > 1 else values[:, 0]
 
+    @property
+    def at_once(self) -> int:
+        """See `DeviceBatch`."""
+        return self.form.at_once
+
     def device_batch(self, rows: int) -> "CudaBatch":
         """Room for that many leaves, and this network."""
         return CudaBatch(self.form, self.game, rows, self.device)
@@ -76,7 +81,7 @@ class CudaBatch:
         self._form, self._device = form, device
         if device.type == "cuda":
             make_stream: Any = torch.cuda.Stream
-            self._side = make_stream(device)
+            self._side = make_stream(device, priority=-1)  # what is short goes first
         with torch.no_grad():
             self.planes = torch.zeros((rows, *game.observation_shape), device=device)
             answers = form(self.planes)

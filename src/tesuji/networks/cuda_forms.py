@@ -24,6 +24,8 @@ class Form(Protocol):
     """One way to evaluate a network."""
 
     name: str
+    at_once: int
+    """Positions it reads at the same time, if it leaves room for other kernels; else 0."""
 
     def load(self, network: nn.Module) -> None:
         """Takes the weights of a network of the same shape."""
@@ -35,7 +37,7 @@ class Form(Protocol):
 class EagerForm:
     """The network as PyTorch runs it; the last layer of each head always in float32."""
 
-    name = "eager"
+    name, at_once = "eager", 0
 
     def __init__(self, network: Network, device: torch.device, dtype: torch.dtype) -> None:
         """Copies the network to the device."""
@@ -76,7 +78,7 @@ class FusedForm:
     matrix in which each head's columns see that head's channels alone.
     """
 
-    name = "cudnn"
+    name, at_once = "cudnn", 0
 
     def __init__(self, network: Network, device: torch.device) -> None:
         """Makes room for the weights and takes them."""

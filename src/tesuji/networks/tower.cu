@@ -26,7 +26,7 @@
 //   shared memory   ring      STAGES x 8 KB of weights
 //                   rows      border, then for each warpgroup: x, border, inner, border
 //                   nowhere   128 bytes that take what is stored for zero columns
-//                   barriers  full[STAGES], empty[STAGES]
+//                   barriers  full[STAGES], of 8 bytes, and counts[STAGES], of 4
 //
 // A layer is D = A B with A the weights and B the activations, in products of 64 output channels,
 // 16 input channels (a step) and PADDED cells. The weights of a product are 2 KB, [2 chunks][64
@@ -53,8 +53,8 @@ constexpr int STEM_PRODUCTS = 3 * STEM_STEPS * TILES;
 constexpr int LAYER_PRODUCTS = 9 * STEPS * TILES;
 constexpr int STEM_STAGES = (STEM_PRODUCTS + 3) / 4;
 constexpr int TILE_STAGES = STEM_STAGES + BLOCKS * 2 * LAYER_PRODUCTS / 4 + STEPS / 4;
-constexpr int CONSUMERS = WARPGROUPS * 128;
-constexpr int THREADS = CONSUMERS + 32;  // one more warp, of which a thread fetches weights
+constexpr int THREADS = WARPGROUPS * 128;
+constexpr int READERS = WARPGROUPS * 4;  // warps, of which each reads every stage
 constexpr u32 ROWS_AT = STAGES * STAGE_BYTES;
 constexpr u32 NOWHERE_AT = ROWS_AT + ROWS * CHANNELS * 2;
 constexpr u32 BARRIERS_AT = NOWHERE_AT + 128;
@@ -148,19 +148,41 @@ __device__ __forceinline__ constexpr int shift_of(int tap) {
 
 // ---- a layer --------------------------------------------------------------------------------
 
-struct Ring {  // where a reader of the weights stands
+// Where a warp stands in the stream of weights. The last reader of a stage fetches into its slot the
+// one that is STAGES further on, so no warp is kept for that.
+struct Ring {
+    const char* weights;
     u32 base, barriers, slot, parity;
+    int ahead, left;  // the stage to fetch into this slot next, and how many are still to be fetched
 
     __device__ __forceinline__ u32 full() const { return barriers + 8 * slot; }
-    __device__ __forceinline__ u32 empty() const { return barriers + 8 * (STAGES + slot); }
+    __device__ __forceinline__ u32 count() const { return barriers + 8 * STAGES + 4 * slot; }
     __device__ __forceinline__ u32 stage() const { return base + slot * STAGE_BYTES; }
     __device__ __forceinline__ void advance() {
         if (++slot == STAGES) slot = 0, parity ^= 1;
+        if (++ahead == TILE_STAGES) ahead = 0;
+        --left;
+    }
+    __device__ __forceinline__ void fetch() const {
+        if (OMIT & 2) {
+            arrive(full());
+        } else {
+            copy_stage(stage(), weights + (size_t)ahead * STAGE_BYTES, full());
+        }
+    }
+    // By one lane of each reader, once the products of the stage are done.
+    __device__ __forceinline__ void give_back() const {
+        u32 before;
+        asm volatile("atom.acq_rel.cta.shared::cta.inc.u32 %0, [%1], %2;"
+                     : "=r"(before)
+                     : "r"(count()), "r"(READERS - 1)
+                     : "memory");
+        if (before == READERS - 1 && left > 0) fetch();
     }
 };
 
 // The sums of a layer over the buffer that begins at `row`. KIND 0: the stem, 1: a 3x3
-// convolution, 2: the heads. A stage goes back to the producer once its products are done, which
+// convolution, 2: the heads. A stage is given back once its products are done, which
 // is known when those of the next stage have been issued and all but these awaited.
 template <int KIND>
 __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, int row,
@@ -169,7 +191,7 @@ __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, i
     constexpr int STEPS_A_TAP = KIND == 0 ? STEM_STEPS : STEPS;
     constexpr int PRODUCTS = KIND == 0 ? STEM_PRODUCTS : KIND == 1 ? LAYER_PRODUCTS : STEPS;
     const bool signals = threadIdx.x % 32 == 0;
-    u32 before = 0;
+    Ring before = ring;
 #pragma unroll
     for (int stage = 0; stage < (PRODUCTS + 3) / 4; ++stage) {
         wait_for(ring.full(), ring.parity);
@@ -187,9 +209,9 @@ __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, i
         commit_products();
         if (stage > 0) {
             await_products<1>();
-            if (signals) arrive(before);
+            if (signals) before.give_back();
         }
-        before = ring.empty();
+        before = ring;
         ring.advance();
     }
     await_products<0>();
@@ -197,7 +219,7 @@ __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, i
     for (int i = 0; i < USED * SUMS; ++i) {
         asm volatile("" : "+f"(sums[i / SUMS][i % SUMS])::"memory");
     }
-    if (signals) arrive(before);
+    if (signals) before.give_back();
 }
 
 // A tile's sums to bf16, with bias and ReLU, and what the target held added before if ADDS. Thread
@@ -319,21 +341,6 @@ __device__ __forceinline__ void store_cells(uint4* out, int first, int boards, u
 
 // ---- the kernel -----------------------------------------------------------------------------
 
-__device__ __forceinline__ void stream_weights(const char* weights, int tiles, Ring ring) {
-    ring.parity = 1;  // the first round of waiting for empty stages passes at once
-    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        for (int stage = 0; stage < TILE_STAGES; ++stage) {
-            wait_for(ring.empty(), ring.parity);
-            if (OMIT & 2) {
-                arrive(ring.full());
-            } else {
-                copy_stage(ring.stage(), weights + (size_t)stage * STAGE_BYTES, ring.full());
-            }
-            ring.advance();
-        }
-    }
-}
-
 __device__ __forceinline__ void evaluate_tiles(const float* planes, const float* biases, uint4* out,
                                                int batch, int tiles, int dump, u32 shared,
                                                Ring ring) {
@@ -404,7 +411,8 @@ extern "C" __global__ void __maxnreg__(REGISTERS)
                    int batch, int tiles, int dump) {
     extern __shared__ __align__(1024) unsigned char memory[];
     const u32 shared = (u32)__cvta_generic_to_shared(memory);
-    Ring ring = {shared, shared + BARRIERS_AT, 0, 0};
+    const int stages = (tiles - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x * TILE_STAGES;
+    Ring ring = {weights, shared, shared + BARRIERS_AT, 0, 0, 0, stages};
     for (u32 at = ROWS_AT + 16 * threadIdx.x; at < BARRIERS_AT; at += 16 * THREADS) {
         *reinterpret_cast<uint4*>(memory + at) = make_uint4(0, 0, 0, 0);
     }
@@ -412,18 +420,20 @@ extern "C" __global__ void __maxnreg__(REGISTERS)
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) {
             init_barrier(ring.barriers + 8 * stage, 1);
-            init_barrier(ring.barriers + 8 * (STAGES + stage), 4 * WARPGROUPS);
+            *reinterpret_cast<u32*>(memory + BARRIERS_AT + 8 * STAGES + 4 * stage) = 0;
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         publish_stores();
     }
     __syncthreads();
-    if (threadIdx.x >= CONSUMERS) {
-        if (threadIdx.x == CONSUMERS) stream_weights(weights, tiles, ring);
-    } else {
-#if STAGGER
-        if (threadIdx.x >= 128) __nanosleep(STAGGER * (threadIdx.x / 128));
-#endif
-        evaluate_tiles(planes, biases, out, batch, tiles, dump, shared, ring);
+    Ring first = ring;  // fills the ring
+    for (int stage = 0; stage < STAGES; ++stage) {
+        if (threadIdx.x == 0 && first.left > 0) first.fetch();
+        first.advance();
     }
+    ring.ahead = first.ahead, ring.left = first.left;
+#if STAGGER
+    if (threadIdx.x >= 128) __nanosleep(STAGGER * (threadIdx.x / 128));
+#endif
+    evaluate_tiles(planes, biases, out, batch, tiles, dump, shared, ring);
 }

@@ -21,6 +21,10 @@ SHARED_BYTES = 232_448
 REGISTERS = 65_536
 """Registers of a multiprocessor of compute capability 9.0."""
 
+REGISTERS_BESIDE, SHARED_BYTES_BESIDE = 16_384, 4096
+"""What a plan leaves to kernels that walk trees meanwhile: four warps of 128 registers a thread, one
+for each quarter of a multiprocessor, in blocks that take 1 KB each."""
+
 STAGE_BYTES = 8192
 """Weights of one stage of the ring: four products of 16 × 64 bf16."""
 
@@ -79,7 +83,7 @@ class Plan:
     warpgroups: int
     boards: int  # of each warpgroup
     stages: int = 0  # of the weights' ring; 0: as many as there is room for
-    registers: int = 0  # of a thread; 0: as many as there are, fewer let other kernels run beside
+    registers: int = 0  # of a thread; 0: all but those left to kernels that run beside
     stagger: int = 1500  # nanoseconds between the warpgroups' starts
     is_dumping: bool = False  # can write out any layer
     omit: int = 0  # parts left out, to time the others; see tower.cu
@@ -92,7 +96,8 @@ class Plan:
                 f"{MOST_COLUMNS // self.shape.tiles} fit"
             )
         if self.registers == 0:
-            object.__setattr__(self, "registers", REGISTERS // self.threads // 8 * 8)
+            registers = (REGISTERS - REGISTERS_BESIDE) // self.threads // 8 * 8
+            object.__setattr__(self, "registers", registers)
         fewest = self.shape.tiles * self.padded // 2 + _FEWEST_OTHERS
         if not fewest <= self.registers <= REGISTERS // self.threads:
             raise ValueError(
@@ -100,7 +105,7 @@ class Plan:
                 f"columns take {fewest} and {REGISTERS:,} are there"
             )
         if self.stages == 0:
-            room = (SHARED_BYTES - self.shared_bytes) // (STAGE_BYTES + 16)
+            room = (SHARED_BYTES - SHARED_BYTES_BESIDE - self.shared_bytes) // (STAGE_BYTES + 16)
             object.__setattr__(self, "stages", min(room, _MOST_STAGES))
         if self.stages < _FEWEST_STAGES or self.shared_bytes > SHARED_BYTES:
             raise ValueError(
@@ -166,8 +171,8 @@ class Plan:
 
     @property
     def threads(self) -> int:
-        """The warpgroups', and one more warp that fetches weights."""
-        return 128 * self.warpgroups + 32
+        """Of a block: 128 for each warpgroup."""
+        return 128 * self.warpgroups
 
     @property
     def block_registers(self) -> int:

@@ -115,7 +115,7 @@ class DeviceRun:
 
             return play
         if hasattr(evaluator, "device_batch"):
-            self.parts = make_parts(evaluator.device_batch, self.games, self.config.leaves)
+            self.parts = make_parts(evaluator, self.games, self.config.leaves)
             parts = self.parts
             pipeline = Pipeline(parts, self._selecting(states), self._finishing())
 

@@ -75,8 +75,9 @@ def evaluate(
 class DeviceBatch(Protocol):
     """Room for a round of leaves in the memory of a GPU, and a network there that reads it.
 
-    An evaluator that has a method `device_batch(rows)` which returns this is asked on the GPU. Its
-    arrays can be seen by kernels (`__cuda_array_interface__`), and stay where they are.
+    An evaluator that has a method `device_batch(rows)` which returns this is asked on the GPU; its
+    `at_once` says how many rows it reads at the same time if it leaves room for other kernels, else
+    0. The arrays can be seen by kernels (`__cuda_array_interface__`), and stay where they are.
     """
 
     planes: Any  # [R, *shape] float32 observations

@@ -7,13 +7,9 @@ it is recorded as one graph. No game looks at another, so the results are the sa
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tesuji.search.evaluators import DeviceBatch
-
-FEWEST_IN_A_PART = 1024
-"""Positions below which a network on a GPU is not used well, so that one part is better."""
-
 
 class Part(NamedTuple):
     """Games `first` to `last` − 1, and the room in which the network reads their leaves."""
@@ -27,12 +23,18 @@ Step = Callable[[Part, int], None]
 """Starts something for a part of the games, on a stream."""
 
 
-def make_parts(make_batch: Callable[[int], DeviceBatch], games: int, leaves: int = 1) -> list[Part]:
-    """All games in one part, or in two where both are large enough."""
-    count = 2 if games * leaves >= 2 * FEWEST_IN_A_PART else 1
-    bounds = [games * index // count for index in range(count + 1)]
+def make_parts(evaluator: Any, games: int, leaves: int = 1) -> list[Part]:
+    """All games in one part, or in two where the network leaves room for other kernels.
+
+    The first part then is a whole number of the network's tiles, so that two parts take it no
+    longer than one.
+    """
+    bounds = [0, games]
+    tiles = -(-games * leaves // evaluator.at_once) if evaluator.at_once else 1
+    if tiles > 1:
+        bounds.insert(1, tiles // 2 * evaluator.at_once // leaves)
     return [
-        Part(make_batch((last - first) * leaves), first, last)
+        Part(evaluator.device_batch((last - first) * leaves), first, last)
         for first, last in itertools.pairwise(bounds)
     ]
 

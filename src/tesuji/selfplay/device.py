@@ -80,7 +80,7 @@ class DeviceWorker:
         games = Games(*map(upload, make_games(game, count)))
         self._plan = make_plan(self.config)
         self._arrays = (tree, scratch, options, games, upload(self._plan))
-        parts = make_parts(evaluator.device_batch, count)
+        parts = make_parts(evaluator, count)
         self._stream = parts[0].batch.stream
         self._pipeline = Pipeline(parts, self._select, self._finish)
         self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)

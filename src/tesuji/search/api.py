@@ -126,7 +126,7 @@ class Searcher:
         self.config = resolve(config, evaluator)
         if cache is not None:
             check_cache(cache, game, evaluator, device)
-        self.device = choose_device(device)
+        self.device = choose_device(device, needs_torch=hasattr(evaluator, "device_batch"))
         self.threads = threads or len(os.sched_getaffinity(0))
         self._setup = Setup(game, evaluator, self.config, cache)
         self._tree: Tree | None = None

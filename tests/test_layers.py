@@ -8,7 +8,16 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "tesuji"
 # From the bottom up; what stands on one line may import from each other.
 LAYERS = (
-    ("binding", "compiling", "cuda_compiling", "devices", "files", "inner_code", "records", "settings"),
+    (
+        "binding",
+        "compiling",
+        "cuda_compiling",
+        "devices",
+        "files",
+        "inner_code",
+        "records",
+        "settings",
+    ),
     ("games",),
     ("search",),
     ("networks",),

@@ -6,8 +6,8 @@ ordinary NumPy arrays.
 """
 
 import functools
+import threading
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +18,8 @@ from numba import cuda
 from numpy.typing import NDArray
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
+_SWITCH = "CUDA_LOW_OCCUPANCY_WARNINGS"
+_switching = threading.Lock()
 _THREADS_PER_BLOCK = 32  # games are few and each walks its own tree: spread them over the chip
 # So that kernels find room beside a network's, which takes the shared memory and most registers: it
 # cannot begin on a multiprocessor that is set up for less shared memory.
@@ -47,14 +49,9 @@ class CudaKernel:
         games = arguments[-1] - arguments[-2]
         if games == 0:
             return
-        blocks, threads = -(-games // _THREADS_PER_BLOCK), min(games, _THREADS_PER_BLOCK)
         if tag not in self._compiled:
             self._compiled[tag] = self._compile(tag)
-        with _few_games_are_fine():
-            if IS_SIMULATED:
-                self._compiled[tag][blocks, threads](*arguments)
-            else:
-                self._compiled[tag][blocks, threads, _stream(stream)](*arguments)
+        configure(self._compiled[tag], games, stream)(*arguments)
 
     def _compile(self, tag: str) -> Any:
         copy = types.FunctionType(self.function.__code__, self.function.__globals__)
@@ -65,6 +62,13 @@ class CudaKernel:
         return cuda.jit(
             copy, cache=True, max_registers=_MOST_REGISTERS, shared_memory_carveout="maxshared"
         )
+
+
+def configure(compiled: Any, games: int, stream: int = 0) -> Any:
+    """What launches a compiled kernel with a thread for each game, on a stream."""
+    shape = -(-games // _THREADS_PER_BLOCK), min(games, _THREADS_PER_BLOCK)
+    with _few_games_are_fine():
+        return compiled[(*shape, _stream(stream)) if stream else shape]
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> Array:
@@ -124,11 +128,19 @@ def view(array: Any, dtype: Any = None) -> Array:
 
 @functools.cache
 def _stream(pointer: int) -> Any:
-    return cuda.external_stream(pointer) if pointer else cuda.default_stream()
+    return cuda.external_stream(pointer)
 
 
 @contextmanager
 def _few_games_are_fine() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Grid size .* under-utilization")
-        yield
+    """Has Numba say nothing of small launches.
+
+    By its own switch: other threads undo each other's `warnings.catch_warnings`.
+    """
+    with _switching:
+        before = getattr(_config, _SWITCH, 0)
+        setattr(_config, _SWITCH, 0)
+        try:
+            yield
+        finally:
+            setattr(_config, _SWITCH, before)

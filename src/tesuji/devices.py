@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
 
 def choose_device(asked: str, needs_torch: bool = False) -> str:
-    """The device that is meant: cpu, or cuda:N, which this thread then works with.
+    """The device that is meant: cpu, or cuda:N, which this thread then works with by default.
 
     Args:
         asked: cpu, cuda, cuda:N, or auto, which takes the first GPU that can be used, else the CPU.
@@ -41,7 +41,7 @@ def choose_device(asked: str, needs_torch: bool = False) -> str:
     number = int(match[1] or 0) if match else 0
     obstacle = _obstacle(look(), number) or (_torch_obstacle(number) if needs_torch else "")
     if not obstacle:
-        _use(number)
+        _use(number, needs_torch)
         return f"cuda:{number}"
     if asked == "auto":
         _log.info("working on the CPU: a GPU %s", obstacle)
@@ -87,12 +87,13 @@ def _obstacle(found: Found, number: int) -> str:
     if found.driver != (0, 0) and found.driver < _OLDEST_DRIVER:
         have, need = (".".join(map(str, version)) for version in (found.driver, _OLDEST_DRIVER))
         return f"has a driver for CUDA {have}, and {need} or newer is needed: update the driver"
+    reason = next(iter(found.error.strip().splitlines()), "").rstrip(".")
     if found.gpus == 0:
-        reason = f" ({found.error.splitlines()[0]})" if found.error else ""
-        return f"needs an NVIDIA GPU and its driver; none was found{reason}: choose cpu"
+        known = f" ({reason})" if reason else ""
+        return f"needs an NVIDIA GPU and its driver; none was found{known}: choose cpu"
     if number >= found.gpus:
         return f"is not there; this machine has {found.gpus} GPU(s), numbered from 0"
-    return f"cannot be used: {found.error.splitlines()[0]}" if found.error else ""
+    return f"cannot be used ({reason}): choose cpu" if reason else ""
 
 
 def _torch_obstacle(number: int) -> str:
@@ -107,11 +108,17 @@ def _torch_obstacle(number: int) -> str:
     return ""
 
 
-def _use(number: int) -> None:
+def _use(number: int, needs_torch: bool) -> None:
+    """Has Numba, and PyTorch where it is needed, work with that GPU unless told otherwise."""
+    if _is_simulated():
+        return
     from numba import cuda
 
-    if not _is_simulated():
-        cuda.select_device(number)
+    if needs_torch:
+        import torch
+
+        torch.cuda.set_device(number)
+    cuda.select_device(number)
 
 
 def _is_simulated() -> bool:

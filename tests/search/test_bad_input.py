@@ -159,7 +159,9 @@ def test_too_little_memory_is_said():
 
 
 def test_unknown_devices_and_threads_are_refused():
-    with pytest.raises(ValueError, match="there is no device 'tpu'; choose auto, cpu, cuda or cuda:1"):
+    with pytest.raises(
+        ValueError, match="there is no device 'tpu'; choose auto, cpu, cuda or cuda:1"
+    ):
         search(GAME, GAME.new_state(), device="tpu")
     for threads in (0, 1.5, "2"):
         with pytest.raises(ValueError, match=r"threads is .*; it must be a whole number, 1 or"):

@@ -200,7 +200,7 @@ def test_new_positions_come_before_those_that_were_learned():
 
 
 def test_what_is_known_of_positions_goes_from_one_replay_to_the_other():
-    host, replay = make_replay(kind=Replay), make_replay()
+    host, replay = make_replay(kind=Replay, priority=0.5), make_replay(priority=0.5)
     drawn(replay.plan(2, generator()))
     host.restore(replay.saved())
     assert host.uses.sum() == 32 and host.uses.tolist() == replay.uses.tolist()
@@ -211,6 +211,16 @@ def test_what_is_known_of_positions_goes_from_one_replay_to_the_other():
     for one in (make_replay(30), make_replay(30, Replay)):
         one.restore(host.saved())  # of other positions
         assert one.uses.tolist() == [0] * 30
+
+
+@pytest.mark.parametrize("kind", [Replay, DeviceReplay])
+def test_a_window_of_which_nothing_is_known_has_only_new_positions(kind):
+    saved = make_replay().saved()
+    assert saved == {}  # nothing is saved where no priority draws positions
+    for count in (0, 40):
+        replay = make_replay(count, kind)
+        replay.restore(saved)
+        assert replay.uses.tolist() == [0] * count
 
 
 def make_learner(config, kind=DeviceLearner, network=None):

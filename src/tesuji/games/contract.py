@@ -366,7 +366,9 @@ def _framework_files() -> tuple[Path, ...]:
     """The sources that end up in compiled code besides the game's own."""
     package = Path(__file__).parents[1]
     games = ("games/rules.py", "games/check_compiling.py")
-    selfplay = ("selfplay/games.py", "selfplay/turns.py", "selfplay/positions.py")
+    selfplay = (
+        f"selfplay/{name}.py" for name in ("cuda", "games", "harvest", "positions", "turns")
+    )
     patterns = ("*.py", *games, "search/*.py", *selfplay)
     return tuple(sorted(path for pattern in patterns for path in package.glob(pattern)))
 

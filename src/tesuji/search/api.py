@@ -1,6 +1,5 @@
 """The search as people call it: `search` for one question, `Searcher` to keep the tree."""
 
-import functools
 import operator
 import os
 from collections.abc import Sequence
@@ -126,9 +125,9 @@ class Searcher:
         self.config = resolve(config, evaluator)
         if cache is not None:
             check_cache(cache, game, evaluator, device)
-        self.device = choose_device(device)
+        self.device = choose_device(device, needs_torch=hasattr(evaluator, "device_batch"))
         self.threads = threads or len(os.sched_getaffinity(0))
-        self._setup = Setup(game, evaluator, self.config, cache)
+        self.cache = cache
         self._tree: Tree | None = None
         self._run: AnyRun | None = None  # in progress
         self._clock = Clock()
@@ -248,7 +247,12 @@ class Searcher:
 
         return DeviceRun(self._setup, tree, seed)
 
-    @functools.cached_property
+    @property
+    def _setup(self) -> Setup:
+        """How to search now: `config` may be exchanged between searches."""
+        return Setup(self.game, self.evaluator, self.config, self.cache)
+
+    @property
     def _trees(self) -> "AnyTrees":
         if self.device == "cpu":
             return HostTrees(self._setup)

@@ -7,9 +7,9 @@ returns sum to zero.
 from typing import Any
 
 from tesuji.compiling import kernel_function
-from tesuji.search.templates import hand_zone_up, start_zone
+from tesuji.search.templates import hand_zone_up, recognise, start_zone
 from tesuji.search.tree import ROOT
-from tesuji.search.zones import mark_edge
+from tesuji.search.zones import for_cells, mark_edge
 
 
 @kernel_function
@@ -33,6 +33,28 @@ def prove(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
     start_zone(tree, scratch, options, b, leaf)
     hand_zone_up(tree, scratch, options, b, leaf)
     climb(tree, scratch, options, b, node)
+
+
+@for_cells
+def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
+    """Whether templates prove a node, with all that follows.
+
+    A new one then waits for no evaluation: its value is exact.
+    """
+    is_kept = place < tree.roots[b].num_nodes
+    if not (is_kept and recognise(tree, scratch, options, b, place)):
+        return False
+    node = tree.nodes[b, place]
+    if node.num_edges < 0:
+        node.num_edges = -node.num_edges
+        exact = best_exact(tree, b, place)
+        for player in range(node.value_sum.shape[0]):
+            node.value_sum[player] = exact if player == node.mover else -exact
+        if options.has_node_extras:
+            tree.node_extras[b, place].own_value = exact
+            tree.node_extras[b, place].square_sum = 1.0
+    climb(tree, scratch, options, b, place)
+    return True
 
 
 @kernel_function

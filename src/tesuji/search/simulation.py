@@ -21,15 +21,13 @@ from tesuji.search.expansion import (
     start_node,
 )
 from tesuji.search.options import AMAF_OFF
-from tesuji.search.proof import best_exact, climb, is_proven, prove
+from tesuji.search.proof import is_proven, is_recognised, prove
 from tesuji.search.reuse import let_go_of_proven
 from tesuji.search.rollout import add_rollouts
 from tesuji.search.root import prepare_root
 from tesuji.search.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
 from tesuji.search.selection import select_edge
-from tesuji.search.templates import recognise
 from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
-from tesuji.search.zones import for_cells
 
 TAKEN_BACK = -1
 
@@ -155,27 +153,6 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
             take_back(tree, b, child)
             return TAKEN_BACK
         node = child
-
-
-@for_cells
-def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Whether templates prove a node, with all that follows.
-
-    A new one then waits for no evaluation: its value is exact.
-    """
-    if not (is_kept(tree, b, place) and recognise(tree, scratch, options, b, place)):
-        return False
-    node = tree.nodes[b, place]
-    if node.num_edges < 0:
-        stop_waiting(tree, b, place)
-        exact = best_exact(tree, b, place)
-        for player in range(node.value_sum.shape[0]):
-            node.value_sum[player] = exact if player == node.mover else -exact
-        if options.has_node_extras:
-            tree.node_extras[b, place].own_value = exact
-            tree.node_extras[b, place].square_sum = 1.0
-    climb(tree, scratch, options, b, place)
-    return True
 
 
 @kernel_function

@@ -85,16 +85,19 @@ class DeviceWorker:
         self._pipeline = Pipeline(parts, self._select, self._finish)
         self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)
         self._recorded: dict[int, Any] = {}  # what takes a harvest, by store
-        self._run(cuda.begin_games)
+        self._is_started = False
 
     def use_weights(self, step: int) -> None:
         """Says that the evaluator now has the weights of that step: trees are emptied."""
         self._plan["step"] = step
         put(self._plan, self._arrays[-1])
-        self._run(cuda.begin_searches)
+        self._run(cuda.begin_searches if self._is_started else cuda.begin_games)
+        self._is_started = True
 
     def play(self, rounds: int) -> None:
         """Starts so many rounds of all games."""
+        if not self._is_started:
+            self.use_weights(0)
         self._pipeline.play(rounds)
 
     def make_store(self, positions: int) -> Store:

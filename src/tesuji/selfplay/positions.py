@@ -35,33 +35,22 @@ class DevicePositions(NamedTuple):
 
 def targets_of(game: Game, records: Sequence[GameRecord]) -> Positions:
     """The positions of the records whose moves are targets, in order."""
-    count = sum(int(record.is_target.sum()) for record in records)
-    states = np.zeros(count, game.dtype)
-    board = np.zeros(2, game.dtype)
+    lengths = np.array([len(record.moves) for record in records], np.int64)
+    is_target = _joined([record.is_target for record in records], (), np.bool_)
+    moves = _joined([record.moves for record in records], (), np.int32)
+    states, board = np.zeros(np.count_nonzero(is_target), game.dtype), np.zeros(2, game.dtype)
     board[1] = game.new_state()
-    tag, row = register(game), 0
-    for record in records:
-        row = replay(tag, board, record.moves, record.is_target, states, row)
-    is_target = [record.is_target for record in records]
-    outcomes = [
-        np.broadcast_to(record.returns, (int(chosen.sum()), game.num_players))
-        for record, chosen in zip(records, is_target, strict=True)
-    ]
-    values = [record.values[chosen] for record, chosen in zip(records, is_target, strict=True)]
-    policies = [r.policies[chosen] for r, chosen in zip(records, is_target, strict=True)]
-    if not count:
-        return Positions(
-            states,
-            np.zeros((0, game.num_actions), np.float32),
-            np.zeros((0, game.num_players), np.float32),
-            np.zeros((0, game.num_players), np.float32),
-        )
-    movers = states["to_play"].astype(np.int64)
+    replay(register(game), board, moves, is_target, lengths, states)
+    movers, width = states["to_play"].astype(np.int64), (game.num_players,)
+    returns = _joined([record.returns[None] for record in records], width, np.float32)
+    outcomes = np.repeat(returns, lengths, axis=0)[is_target]
+    values = _joined([record.values for record in records], width, np.float32)[is_target]
+    policies = _joined([record.policies for record in records], (game.num_actions,), np.float32)
     return Positions(
         states=states,
-        policies=np.concatenate(policies),
-        outcomes=_from_mover(np.concatenate(outcomes), movers),
-        values=_from_mover(np.concatenate(values), movers),
+        policies=policies[is_target],
+        outcomes=_from_mover(outcomes, movers),
+        values=_from_mover(values, movers),
     )
 
 
@@ -72,6 +61,11 @@ def observe_all(game: Game, states: NDArray[Any]) -> NDArray[np.float32]:
     return planes
 
 
+def _joined(parts: list[NDArray[Any]], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """[N, *shape] one after the other; none of them too."""
+    return np.concatenate([np.zeros((0, *shape), dtype), *parts])
+
+
 def _from_mover(by_seat: NDArray[np.float32], movers: NDArray[np.int64]) -> NDArray[np.float32]:
     players = by_seat.shape[1]
     order = (movers[:, None] + np.arange(players)) % players
@@ -79,15 +73,20 @@ def _from_mover(by_seat: NDArray[np.float32], movers: NDArray[np.int64]) -> NDAr
 
 
 @Kernel
-def replay(board: Any, moves: Any, is_target: Any, states: Any, row: Any) -> Any:
-    """Plays the moves from board[1] on; positions before targets go to states[row] and on."""
-    board[0] = board[1]
-    for turn in range(moves.shape[0]):
-        if is_target[turn]:
-            states[row] = board[0]
-            row += 1
-        play(board[0], moves[turn])
-    return row
+def replay(board: Any, moves: Any, is_target: Any, lengths: Any, states: Any) -> None:
+    """Plays games of these lengths, one after the other, from board[1] on.
+
+    The positions before targets go to `states`, in order.
+    """
+    turn = row = 0
+    for game in range(lengths.shape[0]):
+        board[0] = board[1]
+        for _ in range(lengths[game]):
+            if is_target[turn]:
+                states[row] = board[0]
+                row += 1
+            play(board[0], moves[turn])
+            turn += 1
 
 
 @Kernel

@@ -81,6 +81,19 @@ def read_shard(game: Game, shard: Shard) -> list[GameRecord]:
         return []
 
 
+def read_latest(
+    game: Game, folder: Path, last: int, targets: int
+) -> list[tuple[int, list[GameRecord]]]:
+    """The games of the latest generations up to `last` that have so many targets, by generation."""
+    found: list[tuple[int, list[GameRecord]]] = []
+    for shard in reversed(list_shards(folder)):
+        if shard.generation <= last and targets > 0:
+            records = read_shard(game, shard)
+            targets -= sum(int(record.is_target.sum()) for record in records)
+            found.append((shard.generation, records))
+    return found[::-1]
+
+
 def load_shard(game: Game, shard: Shard) -> list[GameRecord]:
     """The games of a shard, which is left where it is.
 

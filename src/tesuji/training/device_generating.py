@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tesuji.games.contract import Game
 from tesuji.networks.cuda_engine import CudaEvaluator
-from tesuji.selfplay.columns import GameColumns, columns_to_table, outcomes_in
+from tesuji.selfplay.columns import GameColumns, columns_to_table, outcomes_in, outcomes_of
 from tesuji.selfplay.device import DeviceWorker, Store, positions_of
 from tesuji.selfplay.games import move_dtype
 from tesuji.selfplay.harvest import GAMES, MOVES, SEARCHES, SIMULATIONS, TARGETS, finished_dtype
@@ -119,7 +119,8 @@ class DeviceGenerator:
             (s for s in list_shards(self.folder.games) if s.generation == generation), None
         )
         if shard is not None and (records := read_shard(self.game, shard)):
-            return Played(targets_of(self.game, records), len(records), {})
+            metrics = describe_games(outcomes_of(records))
+            return Played(targets_of(self.game, records), len(records), metrics)
         deadline = time.monotonic() + seconds
         wanted = self.config.training.generation_positions
         self.begin(generation, step)

@@ -210,7 +210,7 @@ class DeviceReplay:
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Puts back what was known of the positions; leaves all new if others are in the window."""
-        if np.array_equal(saved.get("generations", ()), self.generations):
+        if saved and np.array_equal(saved["generations"], self.generations):
             for name in ("uses", "priorities"):
                 self.ring.put(name, torch.tensor(saved[name], device=self.device))
 

@@ -16,8 +16,7 @@ from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
 from tesuji.networks.weights import save_weights
 from tesuji.search.config import SearchConfig
 from tesuji.selfplay.positions import targets_of
-from tesuji.selfplay.records import GameRecord
-from tesuji.selfplay.shards import Shard, list_shards, read_shard
+from tesuji.selfplay.shards import read_latest
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunError, RunFolder
 from tesuji.training.generating import Played
@@ -289,13 +288,8 @@ class Run:
     def _refill(self, total: int) -> None:
         """Reads as many of the latest games as the window has room for."""
         wanted = window_size(total, self.config.training)
-        chosen: list[tuple[Shard, list[GameRecord]]] = []
-        count = 0
-        for shard in reversed(list_shards(self.folder.games)):
-            if shard.generation <= self.counters.generation and count < wanted:
-                records = read_shard(self.game, shard)
-                count += sum(int(record.is_target.sum()) for record in records)
-                chosen.append((shard, records))
-        self.replay.total = total - count
-        for shard, records in reversed(chosen):
-            self.replay.add(targets_of(self.game, records), shard.generation)
+        latest = read_latest(self.game, self.folder.games, self.counters.generation, wanted)
+        added = [(targets_of(self.game, records), generation) for generation, records in latest]
+        self.replay.total = total - sum(len(positions.states) for positions, _ in added)
+        for positions, generation in added:
+            self.replay.add(positions, generation)

@@ -113,7 +113,7 @@ class Replay:
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Puts back what was known of the positions; leaves all new if others are in the window."""
-        if np.array_equal(saved.get("generations", ()), self.generations):
+        if saved and np.array_equal(saved["generations"], self.generations):
             self.uses[:], self.priorities[:] = saved["uses"], saved["priorities"]
 
 

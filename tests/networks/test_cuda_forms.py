@@ -1,0 +1,143 @@
+"""Networks on a device: every form says what PyTorch says in float32, within its tolerance.
+
+The forms that only a GPU can run are tested where there is one; the others here too.
+"""
+
+import numpy as np
+import pytest
+import torch
+from drawn_networks import GAMES, drawn_network, observations
+
+from tesuji import make_game
+from tesuji.networks import cuda_engine
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.cuda_engine import CudaEvaluator
+from tesuji.networks.evaluators import TOLERANCES, disagreement, make_evaluator
+
+CONNECT_FOUR = make_game("connect-four")
+GOMOKU = make_game("gomoku")
+SMALL = NetworkConfig(blocks=1, channels=16)
+FUSED = {
+    "small": (CONNECT_FOUR, NetworkConfig(blocks=2, channels=32)),
+    "default": (CONNECT_FOUR, NetworkConfig(blocks=4, channels=64)),
+    "wide": (CONNECT_FOUR, NetworkConfig(blocks=6, channels=128)),
+    "win, draw, loss": (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64, values="wdl")),
+    "large board": (GOMOKU, NetworkConfig(blocks=2, channels=64)),
+}
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
+DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]
+
+
+@pytest.fixture(autouse=True)
+def memory(tmp_path, monkeypatch):
+    """Where it is remembered which form is fastest."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "tesuji" / "gpu_forms.json"
+
+
+def expected_of(network, game, planes):
+    return make_evaluator(network, game, "torch")(planes)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("is_bf16", [False, True], ids=["float32", "bf16"])
+@pytest.mark.parametrize("name", GAMES)
+def test_answers_agree_with_float32_within_the_stated_tolerance(name, is_bf16, device):
+    game = make_game(name)
+    network, planes = drawn_network(game, GAMES[name]), observations(game, 40)
+    evaluator = CudaEvaluator(network, game, device, is_bf16, rows=40)
+    answers, expected = evaluator(planes), expected_of(network, game, planes)
+    assert [answer.shape for answer in answers] == [answer.shape for answer in expected]
+    assert disagreement(answers, expected) <= TOLERANCES[evaluator.engine]
+    assert min(np.abs(answer).max() for answer in expected) > 0.1
+
+
+@needs_gpu
+@pytest.mark.parametrize("case", FUSED)
+def test_every_form_on_a_gpu_is_within_the_tolerance_also_after_new_weights(case):
+    game, config = FUSED[case]
+    planes, device = observations(game, 300), torch.device("cuda")
+    first, second = (drawn_network(game, config, seed) for seed in (0, 1))
+    makers = cuda_engine._makers(first, device, torch.bfloat16, len(planes))
+    assert len(makers) > 1
+    for name, make in makers.items():
+        form = make()
+        for network in (first, second):
+            with torch.no_grad():
+                form.load(network)
+                logits, values = form(torch.from_numpy(planes).to(device))
+            answers = logits.cpu().numpy(), values.cpu().numpy().squeeze(1)
+            error = disagreement(answers, expected_of(network, game, planes))
+            assert error <= TOLERANCES["cuda-bf16"], name
+
+
+@needs_gpu
+def test_the_fastest_form_is_measured_once_and_remembered(memory):
+    network = drawn_network(CONNECT_FOUR, SMALL)
+    form = CudaEvaluator(network, CONNECT_FOUR, "cuda", rows=64).form
+    ((key, name),) = cuda_engine._remembered().items()
+    assert name == form.name
+    cuda_engine._remember(key, "eager")
+    assert CudaEvaluator(network, CONNECT_FOUR, "cuda", rows=64).form.name == "eager"
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_was_recorded_uses_new_weights_where_they_are(device):
+    first, second = (drawn_network(CONNECT_FOUR, SMALL, seed) for seed in (0, 1))
+    evaluator = CudaEvaluator(first, CONNECT_FOUR, device, is_bf16=False)
+    planes = observations(CONNECT_FOUR, 12)
+    batch = evaluator.device_batch(12)
+    again = batch.record(batch.run)
+    batch.planes.copy_(torch.from_numpy(planes))
+    found = []
+    for network in (first, second):
+        evaluator.load(network)
+        again()
+        found.append((batch.logits.cpu().numpy().copy(), batch.values.cpu().numpy()[:, 0].copy()))
+        expected = expected_of(network, CONNECT_FOUR, planes)
+        assert disagreement(found[-1], expected) <= TOLERANCES["cuda-float32"]
+    assert disagreement(*found) > 0.1
+    batch.clear()
+    assert not batch.planes.any()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_both_works_side_by_side_are_done_before_what_follows(device):
+    network = drawn_network(CONNECT_FOUR, SMALL)
+    batch = CudaEvaluator(network, CONNECT_FOUR, device, is_bf16=False).device_batch(4)
+    other = torch.zeros(4, device=device)
+    batch.beside(batch.run, lambda: other.add_(1.0))
+    assert other.sum() == 4 and batch.logits.any()
+
+
+def test_more_positions_than_one_call_takes_are_evaluated_in_parts(monkeypatch):
+    network, planes = drawn_network(CONNECT_FOUR, SMALL), observations(CONNECT_FOUR, 11)
+    evaluator = CudaEvaluator(network, CONNECT_FOUR, "cpu", is_bf16=False)
+    whole = evaluator(planes)
+    monkeypatch.setattr(cuda_engine, "_MOST_AT_ONCE", 4)
+    assert disagreement(evaluator(planes), whole) < 1e-6
+
+
+def test_what_is_remembered_is_kept_beside_what_is_new_and_damage_is_forgotten(memory):
+    assert cuda_engine._remembered() == {}
+    cuda_engine._remember("one", "eager")
+    cuda_engine._remember("other", "cudnn")
+    assert cuda_engine._remembered() == {"one": "eager", "other": "cudnn"}
+    for damaged in ("{", "[1]"):
+        memory.write_text(damaged)
+        assert cuda_engine._remembered() == {}
+
+
+def test_where_nothing_can_be_written_nothing_is_remembered(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    cuda_engine._remember("one", "eager")
+    assert cuda_engine._remembered() == {}
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+@pytest.mark.parametrize("engine", ["cuda-bf16", "cuda-float32"])
+def test_engines_of_a_gpu_are_refused_without_one(engine):
+    network = drawn_network(CONNECT_FOUR, SMALL)
+    with pytest.raises(ValueError, match=f"engine {engine} needs an NVIDIA GPU and a PyTorch with"):
+        make_evaluator(network, CONNECT_FOUR, engine)

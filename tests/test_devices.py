@@ -1,0 +1,214 @@
+"""Which device is meant, and the sentence that says why it cannot be had."""
+
+import logging
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from tesuji import devices
+from tesuji.devices import DeviceError, Found, choose_device, look, torch_device
+
+DRIVER = (13, 0)
+USABLE = Found(has_package=True, error="", driver=DRIVER, gpus=2)
+OBSTACLES = {
+    "no package": (
+        Found(False, "", (0, 0), 0),
+        "device cuda needs the package numba-cuda: pip install 'tesuji[cuda]'",
+    ),
+    "no driver": (
+        Found(True, "\nNo driver.\nInstall one.\n", (0, 0), 0),
+        "device cuda needs an NVIDIA GPU and its driver; none was found (No driver): choose cpu",
+    ),
+    "no gpu": (
+        Found(True, "", DRIVER, 0),
+        "device cuda needs an NVIDIA GPU and its driver; none was found: choose cpu",
+    ),
+    "an old driver": (
+        Found(True, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", (11, 8), 1),
+        "device cuda has a driver for CUDA 11.8, and 12.0 or newer is needed: update the driver",
+    ),
+    "a broken gpu": (
+        Found(True, "CUDA_ERROR_ECC_UNCORRECTABLE.", DRIVER, 1),
+        "device cuda cannot be used (CUDA_ERROR_ECC_UNCORRECTABLE): choose cpu",
+    ),
+}
+
+
+def has_gpus(count):
+    return torch.cuda.device_count() >= count and look().gpus >= count
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A function that gives this machine other GPUs than it has."""
+
+    def become(found):
+        monkeypatch.setattr(devices, "look", lambda: found)
+
+    return become
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """The numbers of the GPUs that Numba and PyTorch were told to use."""
+    pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+    told = {"numba": [], "torch": []}
+    monkeypatch.setattr("numba.cuda.select_device", told["numba"].append)
+    monkeypatch.setattr("torch.cuda.set_device", told["torch"].append)
+    return told
+
+
+@pytest.mark.parametrize(("found", "sentence"), OBSTACLES.values(), ids=OBSTACLES)
+def test_each_obstacle_has_its_sentence(found, sentence, machine):
+    machine(found)
+    with pytest.raises(DeviceError) as raised:
+        choose_device("cuda")
+    assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize("found", [found for found, _ in OBSTACLES.values()], ids=OBSTACLES)
+def test_auto_then_takes_the_cpu_and_says_why(found, machine, caplog):
+    machine(found)
+    with caplog.at_level(logging.INFO, "tesuji"):
+        assert choose_device("auto") == "cpu"
+    (record,) = caplog.records
+    assert record.message.startswith("working on the CPU: a GPU ")
+    assert record.levelno == logging.INFO
+
+
+def test_a_gpu_beyond_the_last_is_refused(machine):
+    machine(USABLE)
+    with pytest.raises(DeviceError) as raised:
+        choose_device("cuda:7")
+    assert str(raised.value) == (
+        "device cuda:7 is not there; this machine has 2 GPU(s), numbered from 0"
+    )
+
+
+@pytest.mark.parametrize("asked", ["tpu", "", "CUDA", "cuda:", "cuda:-1", "cuda:1.5", "gpu", "0"])
+def test_names_that_are_no_device_are_refused(asked):
+    with pytest.raises(DeviceError, match="choose auto, cpu, cuda or cuda:1") as raised:
+        choose_device(asked)
+    assert repr(asked) in str(raised.value)
+
+
+def test_the_cpu_is_there_whatever_else_is(machine):
+    machine(OBSTACLES["no package"][0])
+    assert choose_device("cpu", needs_torch=True) == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("asked", "number"), [("auto", 0), ("cuda", 0), ("cuda:0", 0), ("cuda:1", 1)]
+)
+def test_the_gpu_that_is_meant_is_used_by_numba(asked, number, machine, used):
+    machine(USABLE)
+    assert choose_device(asked) == f"cuda:{number}"
+    assert used == {"numba": [number], "torch": []}
+
+
+def test_the_gpu_that_is_meant_is_used_by_pytorch_too(machine, used, monkeypatch):
+    machine(USABLE)
+    monkeypatch.setattr(devices, "_torch_obstacle", lambda number: "")
+    assert choose_device("cuda:1", needs_torch=True) == "cuda:1"
+    assert used == {"numba": [1], "torch": [1]}
+
+
+def test_pytorch_without_cuda_is_refused_where_it_is_needed(machine, used, monkeypatch):
+    machine(USABLE)
+    monkeypatch.setattr("torch.version.cuda", None)
+    with pytest.raises(DeviceError) as raised:
+        choose_device("cuda", needs_torch=True)
+    assert str(raised.value) == (
+        "device cuda needs a PyTorch that was built for CUDA: see pytorch.org, and install that one"
+    )
+    assert used == {"numba": [], "torch": []}
+    assert choose_device("auto", needs_torch=True) == "cpu"
+    assert choose_device("cuda") == "cuda:0"
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_gpu_that_pytorch_cannot_use_is_refused(count, machine, monkeypatch):
+    machine(USABLE)
+    monkeypatch.setattr("torch.version.cuda", "13.0")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: count > 0)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: count)
+    with pytest.raises(DeviceError) as raised:
+        choose_device("cuda:1", needs_torch=True)
+    assert str(raised.value) == (
+        "device cuda:1 cannot be used by PyTorch: its CUDA and the driver do not fit; "
+        "update the driver"
+    )
+
+
+def test_a_machine_without_the_package_is_looked_at_without_it():
+    program = (
+        "import sys; sys.modules['numba_cuda'] = None; import importlib.util as util\n"
+        "find = util.find_spec\n"
+        "util.find_spec = lambda name: None if name == 'numba_cuda' else find(name)\n"
+        "from tesuji.devices import look; print(tuple(look()))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (told.stdout, told.stderr) == ("(False, '', (0, 0), 0)\n", "")
+
+
+def test_this_machine_is_looked_at():
+    pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+    found = look()
+    assert found.has_package
+    assert bool(found.gpus) == (not found.error)
+    if not found.gpus:
+        with pytest.raises(DeviceError, match=r"none was found \(\w.*\w\): choose cpu"):
+            choose_device("cuda")
+
+
+def test_pytorch_knows_a_gpu_by_the_same_name():
+    assert torch_device("cuda:1") == "cuda:1"
+
+
+def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
+    pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+    from numba import config, cuda
+
+    from tesuji.cuda_compiling import configure
+
+    @cuda.jit
+    def nothing(first, last):
+        pass
+
+    before = config.CUDA_LOW_OCCUPANCY_WARNINGS
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert configure(nothing, 5).griddim == (1, 1, 1)
+    assert config.CUDA_LOW_OCCUPANCY_WARNINGS == before
+
+
+@pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
+def test_positions_are_observed_on_a_gpu_without_warnings():
+    from tesuji import make_game
+    from tesuji.selfplay.device import observe_rows
+
+    game = make_game("tic-tac-toe")
+    choose_device("cuda", needs_torch=True)
+    states = np.zeros(2, game.dtype)
+    states[:] = game.new_state()
+    raw = torch.from_numpy(states.view(np.uint8).reshape(2, -1)).cuda()
+    planes = torch.ones((2, *game.observation_shape), device="cuda")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        observe_rows(game, raw, torch.tensor([1, 0], device="cuda"), planes)
+    assert torch.equal(planes[0].cpu(), torch.from_numpy(game.observation(game.new_state())))
+
+
+@pytest.mark.skipif(not has_gpus(2), reason="needs two NVIDIA GPUs")
+def test_both_libraries_work_on_the_second_gpu():
+    from numba import cuda
+
+    try:
+        choose_device("cuda:1", needs_torch=True)
+        assert cuda.get_current_device().id == torch.cuda.current_device() == 1
+    finally:
+        choose_device("cuda:0", needs_torch=True)

@@ -1,0 +1,56 @@
+"""Runs on the device of Numba's simulator, one after the other, in the folder that is given.
+
+Prints what each command said and returned, as JSON.
+"""
+
+import contextlib
+import io
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from tiny_runs import train_arguments
+
+from tesuji.cli.main import main
+from tesuji.training.folder import RunFolder
+
+SMALL = {
+    "search__visits": 0,
+    "search__simulations": 3,
+    "selfplay__games": 6,
+    "training__generation_positions": 24,
+    "training__batch_size": 8,
+    "training__window_start": 60,
+}
+
+
+def run(*arguments):
+    """The exit code, and what was written."""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            code = main(arguments)
+    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
+
+
+def run_all(path):
+    """What came of each command, by what it is about."""
+    folder, told = RunFolder(path / "cuda"), {}
+    begin = [*train_arguments(folder.path, 1, **SMALL), "--device", "cuda"]
+    told["begun"] = run(*begin)
+    shutil.copy(folder.state_file, path / "state")
+    told["gone on"] = run("train", str(folder.path), "--generations", "2")
+    shutil.copytree(folder.path, path / "killed")
+    # As a process leaves it that is killed before it has committed its second generation.
+    shutil.copy(path / "state", path / "killed" / folder.state_file.name)
+    told["killed"] = run("train", str(path / "killed"), "--generations", "2")
+    told["on the cpu"] = run(
+        *("train", str(folder.path), "--generations", "3", "--device", "cpu"),
+        *("--set", "run.engine=torch"),
+    )
+    told["not there"] = run(*train_arguments(path / "other", 1, **SMALL), "--device", "cuda:3")
+    return told
+
+
+if __name__ == "__main__":
+    json.dump(run_all(Path(sys.argv[1])), sys.stdout)

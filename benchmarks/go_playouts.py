@@ -41,7 +41,7 @@ class UniformGo(Go):
 def our_playouts(game, count):
     """Plays so many; returns how many plies that took."""
     tag, config = register(game), resolve(SearchConfig(), "rollout")
-    scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game, 1)
+    scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game)
     states = np.array([game.new_state()] * 2, game.dtype)
     return lambda: cpu.play_out(tag, states, scratch, options, count)
 

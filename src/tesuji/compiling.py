@@ -83,7 +83,7 @@ class Kernel:
         compiled = self.compiled(tag)
         try:
             if is_first:
-                with _without_garbage_collection():  # see docs/measurements.md
+                with without_garbage_collection():  # see docs/measurements.md
                     return compiled(*arguments)
             return compiled(*arguments)
         except OSError as error:  # the cache folder went away or filled up after we started
@@ -114,7 +114,8 @@ class Kernel:
 
 
 @contextmanager
-def _without_garbage_collection() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
+    """Compiling makes millions of objects that all stay: to look through them takes a fifth."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -10,12 +10,15 @@ import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
+
+from tesuji.compiling import without_garbage_collection
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
 _SWITCH = "CUDA_LOW_OCCUPANCY_WARNINGS"
@@ -35,7 +38,8 @@ Array = Any
 class CudaKernel:
     """An entry point for the GPU, compiled once per tag as `Kernel` is.
 
-    Its function's last two arguments are the range of games, of which each thread takes one.
+    Its function's last two arguments are the range of games; `cuda.grid(2)[1]` counts those. In the
+    simulator a game always has one thread.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -44,14 +48,29 @@ class CudaKernel:
         self._compiled: dict[str, Any] = {}
         functools.update_wrapper(self, function)
 
-    def __call__(self, tag: str, *arguments: Any, stream: int = 0) -> None:
-        """Starts a thread for each game on a stream, and does not wait for them."""
+    def __call__(self, tag: str, *arguments: Any, lanes: int = 1, stream: int = 0) -> None:
+        """Starts so many threads for each game on a stream, and does not wait for them."""
         games = arguments[-1] - arguments[-2]
         if games == 0:
             return
+        is_first = tag not in self._compiled
+        launch = configure(self._dispatcher(tag), games, lanes, stream)
+        if not is_first:
+            launch(*arguments)
+            return
+        with without_garbage_collection():
+            launch(*arguments)
+
+    def is_cached(self, tag: str) -> bool:
+        """Whether code for the tag is on disk."""
+        dispatcher = self._dispatcher(tag)
+        name = dispatcher.py_func.__qualname__
+        return any(Path(dispatcher.stats.cache_path).glob(f"*{name}-*.nbi"))
+
+    def _dispatcher(self, tag: str) -> Any:
         if tag not in self._compiled:
             self._compiled[tag] = self._compile(tag)
-        configure(self._compiled[tag], games, stream)(*arguments)
+        return self._compiled[tag]
 
     def _compile(self, tag: str) -> Any:
         copy = types.FunctionType(self.function.__code__, self.function.__globals__)
@@ -64,9 +83,11 @@ class CudaKernel:
         )
 
 
-def configure(compiled: Any, games: int, stream: int = 0) -> Any:
-    """What launches a compiled kernel with a thread for each game, on a stream."""
-    shape = -(-games // _THREADS_PER_BLOCK), min(games, _THREADS_PER_BLOCK)
+def configure(compiled: Any, games: int, lanes: int = 1, stream: int = 0) -> Any:
+    """What launches a compiled kernel with so many threads for each game, on a stream."""
+    lanes = 1 if IS_SIMULATED else lanes
+    in_a_block = min(games, _THREADS_PER_BLOCK // lanes)
+    shape = (1, -(-games // in_a_block)), (lanes, in_a_block)
     with _few_games_are_fine():
         return compiled[(*shape, _stream(stream)) if stream else shape]
 

@@ -13,7 +13,6 @@ from played_games import as_key
 
 from tesuji import SearchConfig, make_game, search
 from tesuji.networks.cuda_engine import CudaBatch
-from tesuji.search import pipeline
 from tesuji.search.device_run import DEVICE
 from tesuji.selfplay.columns import GameColumns, columns_to_table
 from tesuji.selfplay.config import SelfPlayConfig
@@ -64,6 +63,8 @@ class ExactEvaluator:
         logits, values = self.form(torch.from_numpy(planes).to(self.device))
         values = values if values.shape[1] > 1 else values[:, 0]
         return logits.cpu().numpy(), values.cpu().numpy()
+
+    at_once = 0
 
     def device_batch(self, rows):
         return CudaBatch(self.form, self.game, rows, self.device)
@@ -169,13 +170,12 @@ def search_case(name, device):
     states = [game.new_state() for _ in range(3)]
     game.apply(states[1], 4)
     game.apply(states[2], 0)
-    config, fewest = SearchConfig(simulations=16, **SEARCHES[name]), pipeline.FEWEST_IN_A_PART
-    for title, place, parts in (("cpu", "cpu", 1), ("one", "cuda", 1), ("two", "cuda", 2)):
-        pipeline.FEWEST_IN_A_PART = 1 if parts == 2 else fewest
+    config = SearchConfig(simulations=16, **SEARCHES[name])
+    for title, place, at_once in (("cpu", "cpu", 0), ("one", "cuda", 0), ("two", "cuda", 1)):
         evaluator = ExactEvaluator(game, "cpu" if place == "cpu" else device)
+        evaluator.at_once = at_once
         results = search(game, states, evaluator, config, seed=1, device=place)
         found[title] = [result.visits.tolist() for result in results]
-    pipeline.FEWEST_IN_A_PART = fewest
     return found
 
 

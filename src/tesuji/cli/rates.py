@@ -112,7 +112,7 @@ def _playouts(game: Game) -> Any:
     """A function that plays so many random games, and returns how many moves that took."""
     tag = register(game)
     config = resolve(SearchConfig(), "rollout")
-    scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game, 1)
+    scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game)
     states = np.array([game.new_state()] * 2, game.dtype)
 
     def play_out(count: int) -> int:

@@ -81,7 +81,7 @@ class CudaBatch:
         self._form, self._device = form, device
         if device.type == "cuda":
             make_stream: Any = torch.cuda.Stream
-            self._side = make_stream(device, priority=-1)  # what is short goes first
+            self._side = make_stream(device, priority=-1)
         with torch.no_grad():
             self.planes = torch.zeros((rows, *game.observation_shape), device=device)
             answers = form(self.planes)
@@ -105,7 +105,7 @@ class CudaBatch:
         return int(torch.cuda.current_stream(self._device).cuda_stream)
 
     def beside(self, work: Callable[[], object], other: Callable[[], object]) -> None:
-        """Does both at the same time, on streams of their own; what follows waits for both."""
+        """Does both at the same time; see `DeviceBatch`."""
         if self._device.type != "cuda":
             work()
             other()
@@ -113,8 +113,8 @@ class CudaBatch:
         here = torch.cuda.current_stream(self._device)
         self._side.wait_stream(here)
         with torch.cuda.stream(self._side):
-            other()
-        work()
+            work()
+        other()
         here.wait_stream(self._side)
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
@@ -155,18 +155,16 @@ def _choose_form(
 def _makers(
     network: Network, device: torch.device, dtype: torch.dtype, rows: int
 ) -> dict[str, Callable[[], Form]]:
-    """Every form that can evaluate the network, by name."""
-    makers: dict[str, Callable[[], Form]] = {
-        EagerForm.name: lambda: EagerForm(network, device, dtype)
-    }
-    if dtype == torch.bfloat16 and can_be_fused(network, device):
-        makers[FusedForm.name] = lambda: FusedForm(network, device)
-        try:
-            tower_shape(network)
-        except ValueError:  # too large for it
-            return makers
-        if torch.cuda.get_device_capability(device) == TOWER_CAPABILITY:
-            makers[TowerForm.name] = lambda: TowerForm(network, device, rows)
+    """Every form that may be the fastest, by name: PyTorch's own is where no other can be."""
+    if not (dtype == torch.bfloat16 and can_be_fused(network, device)):
+        return {EagerForm.name: lambda: EagerForm(network, device, dtype)}
+    makers: dict[str, Callable[[], Form]] = {FusedForm.name: lambda: FusedForm(network, device)}
+    try:
+        tower_shape(network)
+    except ValueError:  # too large for it
+        return makers
+    if torch.cuda.get_device_capability(device) == TOWER_CAPABILITY:
+        makers[TowerForm.name] = lambda: TowerForm(network, device, rows)
     return makers
 
 

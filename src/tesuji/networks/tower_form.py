@@ -30,7 +30,8 @@ class TowerForm:
         self.at_once = multiprocessors * self._tower.plan.tile_boards
         self._cells = shape.height * shape.width
         self._packed = [tensor.to(device) for tensor in _pack(network)]
-        self._actions = network.policy[-1].out_features
+        last: Any = network.policy
+        self._actions = last[-1].out_features
         self._features: dict[int, Tensor] = {}  # by batch
         self._tower.load(network)
 

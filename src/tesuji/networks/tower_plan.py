@@ -22,8 +22,8 @@ REGISTERS = 65_536
 """Registers of a multiprocessor of compute capability 9.0."""
 
 REGISTERS_BESIDE, SHARED_BYTES_BESIDE = 16_384, 4096
-"""What a plan leaves to kernels that walk trees meanwhile: four warps of 128 registers a thread, one
-for each quarter of a multiprocessor, in blocks that take 1 KB each."""
+"""What a plan leaves to kernels that walk trees meanwhile: four warps of 128 registers a thread, in
+blocks that take 1 KB each; one warp for each quarter of a multiprocessor."""
 
 STAGE_BYTES = 8192
 """Weights of one stage of the ring: four products of 16 × 64 bf16."""

@@ -14,13 +14,15 @@ def backup(tree: Any, options: Any, b: Any, leaf: Any, values: Any) -> None:
     while place != ROOT:
         edge_place, place = tree.nodes[b, place].parent_edge, tree.nodes[b, place].parent
         edge, node = tree.edges[b, edge_place], tree.nodes[b, place]
-        edge.visits += 1
-        node.sum_visits += 1
+        # Read at once, because a GPU waits for its memory where the first number is used.
+        visits, total, sum_visits, mover = edge.visits, edge.value_sum, node.sum_visits, node.mover
+        edge.visits = visits + 1
+        node.sum_visits = sum_visits + 1
         for player in range(values.shape[0]):
             node.value_sum[player] += values[player]
-        if node.mover != CHANCE:
-            edge.value_sum += values[node.mover]
-            edge.q = edge.value_sum / edge.visits
+        if mover != CHANCE:
+            edge.value_sum = total + values[mover]
+            edge.q = (total + values[mover]) / (visits + 1)
         if options.has_extras:
             add_to_extras(tree, options, b, place, edge_place, values)
 

@@ -23,14 +23,14 @@ def simulate_games(
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
     for b in range(first, last):
-        simulate_game(tree, scratch, options[b], b, states[b], rounds)
+        simulate_game(tree, scratch, options[0], b, states[b], rounds)
 
 
 @Kernel
 def select_games(tree: Any, scratch: Any, options: Any, states: Any, first: Any, last: Any) -> None:
     """Selects the leaves of one round in each game that is not finished."""
     for b in range(first, last):
-        select_in_game(tree, scratch, options[b], b, states[b])
+        select_in_game(tree, scratch, options[0], b, states[b])
 
 
 @Kernel
@@ -53,7 +53,7 @@ def finish_games(
 ) -> None:
     """Expands and backs up the leaves of one round in each game."""
     for b in range(first, last):
-        finish_leaves(tree, scratch, options[b], b, logits, values, rows[b])
+        finish_leaves(tree, scratch, options[0], b, logits, values, rows[b])
 
 
 @Kernel

@@ -25,9 +25,9 @@ def simulate_games(
     tree: Any, scratch: Any, options: Any, states: Any, rounds: Any, first: Any, last: Any
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
-        simulate_game(tree, scratch, options[b], b, states[b], rounds)
+        simulate_game(tree, scratch, options, b, states[b], rounds)
 
 
 @CudaKernel
@@ -39,10 +39,10 @@ def select_games(
     Each game has as many zeroed rows of `planes` as a round has leaves, whether it uses them or
     not: so its rows are known before anything is selected.
     """
-    game = cuda.grid(1)
+    game = cuda.grid(2)[1]
     b = first + game
     if b < last:
-        select_in_game(tree, scratch, options[b], b, states[b])
+        select_in_game(tree, scratch, options, b, states[b])
         observe_leaves(tree, scratch, b, planes, game * scratch.leaves.shape[1])
 
 
@@ -51,19 +51,19 @@ def finish_games(
     tree: Any, scratch: Any, options: Any, logits: Any, values: Any, first: Any, last: Any
 ) -> None:
     """Expands and backs up the leaves of one round in each game."""
-    game = cuda.grid(1)
+    game = cuda.grid(2)[1]
     b = first + game
     if b < last:
         row = game * scratch.leaves.shape[1]
-        finish_leaves(tree, scratch, options[b], b, logits, values, row)
+        finish_leaves(tree, scratch, options, b, logits, values, row)
 
 
 @CudaKernel
 def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any, last: Any) -> None:
     """Writes of each game whether it is finished, its simulations, faults and leaves."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
-        report[b, 0] = is_finished(tree, scratch, options[b], b)
+        report[b, 0] = is_finished(tree, scratch, options, b)
         report[b, 1] = scratch.work[b].simulations
         report[b, 2] = scratch.work[b].faults
         report[b, 3] = scratch.work[b].num_leaves
@@ -72,7 +72,7 @@ def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any,
 @CudaKernel
 def clear_games(tree: Any, scratch: Any, first: Any, last: Any) -> None:
     """Makes each game's next round the first of a new search in an empty tree."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         tree.roots[b].num_nodes = 0
         scratch.work[b].has_begun = False
@@ -83,7 +83,7 @@ def clear_games(tree: Any, scratch: Any, first: Any, last: Any) -> None:
 @CudaKernel
 def copy_roots(tree: Any, roots: Any, first: Any, last: Any) -> None:
     """Copies each game's root and its edges to `roots`, a tree of one node a game."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         roots.roots[b] = tree.roots[b]
         if tree.roots[b].num_nodes > 0:
@@ -94,7 +94,7 @@ def copy_roots(tree: Any, roots: Any, first: Any, last: Any) -> None:
 @CudaKernel
 def copy_trees(tree: Any, larger: Any, first: Any, last: Any) -> None:
     """Copies each game's tree to one with more room."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         larger.roots[b] = tree.roots[b]
         copy_nodes(tree, larger, b, tree.roots[b].num_nodes)
@@ -104,6 +104,6 @@ def copy_trees(tree: Any, larger: Any, first: Any, last: Any) -> None:
 @CudaKernel
 def advance_games(tree: Any, actions: Any, first: Any, last: Any) -> None:
     """Moves each game's root to the child behind its action."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         advance(tree, b, actions[b])

@@ -17,12 +17,13 @@ from tesuji.games.rules import register
 from tesuji.search import cuda
 from tesuji.search.config import SearchConfig
 from tesuji.search.evaluators import evaluate
-from tesuji.search.options import make_options, resolve, simulation_limit
+from tesuji.search.lanes import lanes_for
+from tesuji.search.options import as_arguments, make_options, resolve, simulation_limit
 from tesuji.search.pipeline import Part, Pipeline, Step, make_parts
 from tesuji.search.result import SearchResult, make_results
 from tesuji.search.runner import Progress, Setup, check_faults, plan_rounds
 from tesuji.search.scratch import Scratch, make_scratch
-from tesuji.search.tree import Memory, Tree, TreeSize, make_tree, plan_tree
+from tesuji.search.tree import Memory, Tree, TreeSize, edges_per_node, make_tree, plan_tree
 from tesuji.search.view import Clock
 
 # All games wait for the slowest one: so each does one simulation a round, and none does many.
@@ -61,11 +62,11 @@ class DeviceRun:
         self.scratch = make_scratch(
             self.game, self.config, self.games, seed
         )  # as it last came back
-        self.options = make_options(self.config, self.game, self.games, _KNOWN_RESULTS)
+        self.options = make_options(self.config, self.game, _KNOWN_RESULTS)
         self._scratch = Scratch(*map(upload, self.scratch))
-        self._options = upload(self.options)
+        self._options = as_arguments(self.options)
         self._report = upload(np.zeros((self.games, 4), np.int64))
-        self._tag = register(self.game)
+        self._tag, self._lanes = register(self.game), lanes_for(edges_per_node(self.game))
 
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up; `threads` means nothing here."""
@@ -110,7 +111,9 @@ class DeviceRun:
         if isinstance(evaluator, str):
 
             def play(rounds: int) -> None:
-                cuda.simulate_games(self._tag, *arrays, states, rounds, 0, self.games)
+                cuda.simulate_games(
+                    self._tag, *arrays, states, rounds, 0, self.games, lanes=self._lanes
+                )
                 report()
 
             return play
@@ -132,9 +135,8 @@ class DeviceRun:
 
         def select(part: Part, stream: int) -> None:
             planes = view(part.batch.planes)
-            cuda.select_games(
-                self._tag, *arrays, states, planes, part.first, part.last, stream=stream
-            )
+            arguments = (*arrays, states, planes, part.first, part.last)
+            cuda.select_games(self._tag, *arguments, lanes=self._lanes, stream=stream)
 
         return select
 
@@ -144,7 +146,8 @@ class DeviceRun:
 
         def finish(part: Part, stream: int) -> None:
             answers = view(part.batch.logits), view(part.batch.values)
-            cuda.finish_games(self._tag, *arrays, *answers, part.first, part.last, stream=stream)
+            arguments = (*arrays, *answers, part.first, part.last)
+            cuda.finish_games(self._tag, *arguments, lanes=self._lanes, stream=stream)
 
         return finish
 
@@ -153,7 +156,7 @@ class DeviceRun:
         shape, tag = self.game.observation_shape, self._tag
         arrays, size = (self.tree, self._scratch, self._options), self.scratch.leaves.size
         planes = upload(np.zeros((size, *shape), np.float32))
-        cuda.select_games(tag, *arrays, states, planes, 0, self.games)
+        cuda.select_games(tag, *arrays, states, planes, 0, self.games, lanes=self._lanes)
         report()
         counts = download(self._report)[:, _LEAVES]
         if counts.any():
@@ -163,7 +166,8 @@ class DeviceRun:
             logits, values = evaluate(self.evaluator, download(planes)[rows], self.game)
             spread = [np.zeros((size, answer.shape[1]), np.float32) for answer in (logits, values)]
             spread[0][rows], spread[1][rows] = logits, values
-            cuda.finish_games(tag, *arrays, *map(upload, spread), 0, self.games)
+            answers = map(upload, spread)
+            cuda.finish_games(tag, *arrays, *answers, 0, self.games, lanes=self._lanes)
         report()
 
     def _is_finished(self) -> bool:

@@ -94,7 +94,7 @@ class DeviceBatch(Protocol):
         """The stream on which all that is asked for now is done, as the driver knows it."""
 
     def beside(self, work: Callable[[], object], other: Callable[[], object]) -> None:
-        """Does both at the same time, on streams of their own; what follows waits for both."""
+        """Does both at the same time; what follows waits for both. `work` has precedence."""
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """Does not do `work` but returns what does it again and again, as one graph."""

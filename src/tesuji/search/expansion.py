@@ -7,6 +7,7 @@ from tesuji.compiling import kernel_function
 from tesuji.games.contract import CHANCE
 from tesuji.games.rules import chance_outcomes, legal_actions, play
 from tesuji.search.amaf import clear_amaf
+from tesuji.search.lanes import join_lanes, lane, largest_of_lanes, leaders, leads, num_lanes
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.rollout import sample_chance
 from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL
@@ -17,20 +18,22 @@ from tesuji.search.zones import clear_zone
 @kernel_function
 def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) -> Any:
     """Plays the edge's move on a new node and returns it; beyond the tree's end if that is full."""
-    if is_full(tree, scratch, options, b):
-        scratch.work[b].notes |= TREE_FULL
-        child = spare_place(tree, scratch, options, b)
-    else:
-        child = tree.roots[b].num_nodes
-        tree.roots[b].num_nodes = child + 1
-        tree.edges[b, edge].child = child
-    tree.states[b, child] = tree.states[b, node]
-    play(tree.states[b, child], tree.edges[b, edge].action)
-    start_node(tree, scratch, options, b, child, node, edge)
-    if child < tree.roots[b].num_nodes:
+    is_kept = not is_full(tree, scratch, options, b)
+    child = tree.roots[b].num_nodes if is_kept else spare_place(tree, scratch, options, b)
+    join_lanes()
+    if leads():
+        tree.states[b, child] = tree.states[b, node]
+        play(tree.states[b, child], tree.edges[b, edge].action)
+        start_node(tree, scratch, options, b, child, node, edge)
+        if is_kept:
+            tree.roots[b].num_nodes = child + 1
+            tree.edges[b, edge].child = child
+        else:
+            scratch.work[b].notes |= TREE_FULL
+            settle_chance(tree, scratch, b, child)
+    join_lanes()
+    if is_kept:
         expand(tree, scratch, options, b, child)
-    else:
-        settle_chance(tree, scratch, b, child)
     return child
 
 
@@ -89,21 +92,25 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
     node, state, work = tree.nodes[b, place], tree.states[b, place], scratch.work[b]
     if state.is_over:
         return
-    is_chance = state.to_play == CHANCE
-    if is_chance:
-        count = chance_outcomes(state, work.actions, work.probabilities)
-    else:
-        count = legal_actions(state, work.actions)
-    if count == 0:
-        work.faults |= NO_LEGAL_ACTION
-    first = tree.roots[b].used_edges
-    node.first_edge = first
-    node.num_edges = count if is_chance else -count
-    tree.roots[b].used_edges = first + count
+    is_chance, first, count = state.to_play == CHANCE, tree.roots[b].used_edges, 0
+    join_lanes()
+    if leads():
+        if is_chance:
+            count = chance_outcomes(state, work.actions, work.probabilities)
+        else:
+            count = legal_actions(state, work.actions)
+        if count == 0:
+            work.faults |= NO_LEGAL_ACTION
+        node.first_edge = first
+        node.num_edges = count if is_chance else -count
+        tree.roots[b].used_edges = first + count
+    count = leaders(count)
+    join_lanes()
     share = 1.0 / max(1, count)
-    for index in range(count):
+    for index in range(lane(), count, num_lanes()):
         prior = work.probabilities[index] if is_chance else share
         start_edge(tree, options, b, first + index, work.actions[index], prior)
+    join_lanes()
 
 
 @kernel_function
@@ -128,25 +135,28 @@ def start_edge(tree: Any, options: Any, b: Any, place: Any, action: Any, prior: 
 def set_priors(tree: Any, scratch: Any, b: Any, node: Any, logits: Any, row: Any) -> None:
     """Priors by a softmax of logits[row] over the node's legal moves; equal ones if all are −∞."""
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
-    weights, largest, is_number = scratch.work[b].weights, -math.inf, True
-    # Loops that do little each, so that a GPU has many numbers on their way at once.
-    for index in range(count):
-        weights[index] = logits[row, tree.edges[b, first + index].action]
-    for index in range(count):
-        is_number = is_number and weights[index] < math.inf  # which NaN is not either
-        largest = max(largest, weights[index])
-    if not is_number:
-        scratch.work[b].faults |= NOT_A_NUMBER
+    weights, largest, num_bad = scratch.work[b].weights, -math.inf, 0
+    for index in range(lane(), count, num_lanes()):
+        weight = float(logits[row, tree.edges[b, first + index].action])
+        if not weight < math.inf:  # NaN is not either
+            num_bad += 1
+        largest = max(largest, weight)
+        weights[index] = weight
+    largest, num_bad = largest_of_lanes(largest), largest_of_lanes(num_bad)
+    if num_bad > 0 or largest == -math.inf:
+        if leads():
+            if num_bad > 0:
+                scratch.work[b].faults |= NOT_A_NUMBER
+            else:
+                scratch.work[b].fallbacks += 1
         return
-    if largest == -math.inf:
-        scratch.work[b].fallbacks += 1
-        return
-    for index in range(count):
+    for index in range(lane(), count, num_lanes()):
         weights[index] = math.exp(weights[index] - largest)
+    join_lanes()
     total = 0.0
-    for index in range(count):
+    for index in range(count):  # by every lane, in this order: so the sum is the same everywhere
         total += weights[index]
-    for index in range(count):
+    for index in range(lane(), count, num_lanes()):
         tree.edges[b, first + index].prior = weights[index] / total
 
 

@@ -19,7 +19,7 @@ def select_gumbel_root(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
     """Among the edges visited as often as the schedule asks, the largest g + ℓ + σ(Q)."""
     moves = min(options.gumbel_actions, tree.nodes[b, ROOT].num_edges)
     simulation = scratch.work[b].simulations + scratch.work[b].num_leaves
-    for required in (required_visits(simulation, moves, options.simulations), -1):
+    for required in (required_visits(simulation, moves, scratch.work[b].simulation_limit), -1):
         edge = best_with_visits(tree, scratch, options, b, required)
         if edge >= 0:
             return edge

@@ -1,7 +1,8 @@
-"""The options as compiled code sees them: one flat record of numbers per game of a batch."""
+"""The options as compiled code sees them: one flat record of numbers for all games of a batch."""
 
 import dataclasses
 import typing
+from collections import namedtuple
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +34,10 @@ _SIMULATIONS_PER_NODE = 100
 # A tree that is searched to its end has no leaf any more; the round must end all the same, so that
 # whoever waits for it sees the clock and Ctrl-C. Nothing is on its way then, so no result changes.
 _KNOWN_RESULTS = 256
-_NOT_FOR_KERNELS = ("seconds", "max_bytes", "choice", "temperature", "temperature_turns", "trace")
+_NOT_FOR_KERNELS = (  # those of a budget stand in `Scratch.work`, because searches may differ
+    *("simulations", "visits", "seconds", "max_bytes"),
+    *("choice", "temperature", "temperature_turns", "trace"),
+)
 _DTYPES: dict[Any, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 
 
@@ -54,6 +58,9 @@ def _record_dtype() -> np.dtype[Any]:
 
 
 OPTIONS_DTYPE = _record_dtype()
+
+Options = namedtuple("Options", OPTIONS_DTYPE.names or ())  # type: ignore[misc]
+"""The same numbers as arguments of a kernel: a GPU has those at hand, and memory is far away."""
 
 
 def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
@@ -90,16 +97,13 @@ def simulation_limit(config: SearchConfig) -> int:
     return config.nodes * _SIMULATIONS_PER_NODE
 
 
-def make_options(
-    config: SearchConfig, game: Game, count: int, known_results: int = _KNOWN_RESULTS
-) -> Any:
-    """`count` equal records [B] of a resolved config."""
-    options = np.zeros(count, OPTIONS_DTYPE)
+def make_options(config: SearchConfig, game: Game, known_results: int = _KNOWN_RESULTS) -> Any:
+    """[1] the record of a resolved config."""
+    options = np.zeros(1, OPTIONS_DTYPE)
     for name in option_kinds():
         if name not in _NOT_FOR_KERNELS:
             value = getattr(config, name)
             options[name] = _CODES[name].index(value) if name in _CODES else value
-    options["simulations"] = simulation_limit(config)
     options["is_plain"] = not (
         needs_extras(config)
         or config.forced_playouts > 0
@@ -117,3 +121,8 @@ def make_options(
         or config.prune_margin > 0
     )
     return options
+
+
+def as_arguments(options: Any) -> Options:
+    """The record as a tuple of numbers."""
+    return Options(*options[0].item())

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tesuji.search.evaluators import DeviceBatch
 
+
 class Part(NamedTuple):
     """Games `first` to `last` − 1, and the room in which the network reads their leaves."""
 

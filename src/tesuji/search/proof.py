@@ -7,6 +7,7 @@ returns sum to zero.
 from typing import Any
 
 from tesuji.compiling import kernel_function
+from tesuji.search.lanes import join_lanes, leaders, leads
 from tesuji.search.templates import hand_zone_up, recognise, start_zone
 from tesuji.search.tree import ROOT
 from tesuji.search.zones import for_cells, mark_edge
@@ -41,9 +42,20 @@ def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> 
 
     A new one then waits for no evaluation: its value is exact.
     """
-    is_kept = place < tree.roots[b].num_nodes
-    if not (is_kept and recognise(tree, scratch, options, b, place)):
-        return False
+    found = 0
+    if place < tree.roots[b].num_nodes:
+        join_lanes()
+        if leads() and recognise(tree, scratch, options, b, place):
+            settle_recognised(tree, scratch, options, b, place)
+            found = 1
+        found = leaders(found)
+        join_lanes()
+    return found != 0
+
+
+@kernel_function
+def settle_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
+    """What follows from a node that templates prove."""
     node = tree.nodes[b, place]
     if node.num_edges < 0:
         node.num_edges = -node.num_edges
@@ -54,7 +66,6 @@ def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> 
             tree.node_extras[b, place].own_value = exact
             tree.node_extras[b, place].square_sum = 1.0
     climb(tree, scratch, options, b, place)
-    return True
 
 
 @kernel_function

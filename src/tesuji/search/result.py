@@ -118,7 +118,7 @@ class SearchResult:
     def best_action(self) -> int:
         """The move to play without chance: see docs/algorithm.md, "After the search"."""
         if self.config.selection == "gumbel" and self.visits.any() and not self.proven:
-            index = best_by_gumbel(self.roots, self.scratch, self.options[self.row], self.row)
+            index = best_by_gumbel(self.roots, self.scratch, self.options[0], self.row)
             return int(self._edges[index].action)
         if self.config.choice == "lcb" and not self.proven:
             return self._best_by_bound()
@@ -138,7 +138,7 @@ class SearchResult:
     def policy_target(self) -> NDArray[np.float64]:
         """[A] what a network should learn from this search."""
         weights = np.zeros(len(self._edges))
-        write_policy_target(self.roots, self.options[self.row], self.row, weights)
+        write_policy_target(self.roots, self.options[0], self.row, weights)
         return self._by_action(weights, np.float64)
 
     def policy(self, temperature: float = 1.0) -> NDArray[np.float64]:

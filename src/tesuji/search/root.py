@@ -1,18 +1,52 @@
-"""What happens at the root before the first simulation: noise, and Gumbel's draws."""
+"""What happens at the root before the first simulation: it is made, noise, and Gumbel's draws."""
 
 from typing import Any
 
 from tesuji.compiling import kernel_function
+from tesuji.search.expansion import expand, start_node
+from tesuji.search.lanes import join_lanes, leads
 from tesuji.search.options import GUMBEL
 from tesuji.search.random import random_gamma, random_gumbel
 from tesuji.search.tree import ROOT
 
 
 @kernel_function
+def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
+    """Makes a root of `state`, which then waits, or prepares the one reused; once a search."""
+    if scratch.work[b].has_begun:
+        return
+    is_new = tree.roots[b].num_nodes == 0
+    join_lanes()
+    if leads():
+        scratch.work[b].has_begun = True
+        if is_new:
+            make_root(tree, scratch, options, b, state)
+        elif tree.nodes[b, ROOT].num_edges > 0:
+            prepare_root(tree, scratch, options, b)
+    join_lanes()
+    if is_new:
+        expand(tree, scratch, options, b, ROOT)
+
+
+@kernel_function
+def make_root(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
+    """Writes all of a new root but its edges."""
+    root = tree.roots[b]
+    root.num_nodes = 1
+    root.used_edges = 0
+    root.has_clean_prior = False
+    root.is_proven = False
+    for player in range(root.num_templates.shape[0]):
+        root.num_templates[player] = 0
+    tree.states[b, ROOT] = state
+    start_node(tree, scratch, options, b, ROOT, ROOT, 0)
+
+
+@kernel_function
 def prepare_root(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     """Draws the root's noise, once per search; the evaluator's prior is kept beside it."""
     keep_clean_prior(tree, b)
-    if options.noise_weight > 0.0:
+    if options.noise_weight > 0.0 and not tree.roots[b].is_cheap:
         add_dirichlet_noise(tree, scratch, options, b)
     if options.selection == GUMBEL:
         first, work = tree.nodes[b, ROOT].first_edge, scratch.work[b]

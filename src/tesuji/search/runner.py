@@ -91,7 +91,7 @@ class Run:
         self.tree = tree
         self.games = len(tree.roots)
         self.scratch = make_scratch(self.game, self.config, self.games, seed)
-        self.options = make_options(self.config, self.game, self.games)
+        self.options = make_options(self.config, self.game)
         self._limit = simulation_limit(self.config)
         self._tag = register(self.game)
         if not isinstance(self.evaluator, str):

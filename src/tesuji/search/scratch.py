@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tesuji.games.contract import Game
 from tesuji.records import record_dtype
 from tesuji.search.config import SearchConfig
+from tesuji.search.options import simulation_limit
 from tesuji.search.random import make_streams
 from tesuji.search.tree import edges_per_node
 
@@ -38,6 +39,8 @@ def work_dtype(game: Game) -> np.dtype[Any]:
     """What a search knows of one game beside its tree."""
     edges = edges_per_node(game)
     return record_dtype(
+        simulation_limit=np.int64,  # 0: none
+        visit_limit=np.int64,  # of the root, 0: none
         simulations=np.int64,  # done so far
         tidied_at=np.int64,  # simulations done when a full tree was last tidied
         num_leaves=np.int64,  # selected in this round
@@ -99,6 +102,7 @@ def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scr
     traced = config.simulations if config.trace else 0
     work = np.zeros(games, work_dtype(game))
     work["last_place"] = -1
+    work["simulation_limit"], work["visit_limit"] = simulation_limit(config), config.visits
     return Scratch(
         work=work,
         streams=make_streams(seed, games),

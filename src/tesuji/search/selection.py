@@ -18,6 +18,7 @@ from tesuji.search.formulas import (
     widening_limit,
 )
 from tesuji.search.gumbel import select_gumbel_interior, select_gumbel_root
+from tesuji.search.lanes import best_of_lanes, lane, leaders, leads, num_lanes
 from tesuji.search.options import (
     AMAF_OFF,
     FPU_INFINITE,
@@ -36,13 +37,22 @@ from tesuji.search.tree import ROOT
 @kernel_function
 def select_edge(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any:
     """The edge to follow from `node` in game b."""
+    if tree.nodes[b, node].mover == CHANCE or options.selection == GUMBEL:
+        edge = 0
+        if leads():
+            edge = select_alone(tree, scratch, options, b, node)
+        return leaders(edge)
+    return best_edge(tree, options, b, node)
+
+
+@kernel_function
+def select_alone(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any:
+    """As `select_edge` where one thread does it: chance, which draws, and Gumbel's way."""
     if tree.nodes[b, node].mover == CHANCE:
         return sample_outcome(tree, scratch, b, node)
-    if options.selection == GUMBEL:
-        if node == ROOT:
-            return select_gumbel_root(tree, scratch, options, b)
-        return select_gumbel_interior(tree, scratch, options, b, node)
-    return best_edge(tree, options, b, node)
+    if node == ROOT:
+        return select_gumbel_root(tree, scratch, options, b)
+    return select_gumbel_interior(tree, scratch, options, b, node)
 
 
 @kernel_function
@@ -69,6 +79,7 @@ class Terms(NamedTuple):
     amaf_node: Any  # whose AMAF values count here
     limit: Any  # progressive widening: edges from this index on are left out
     floor: Any  # pruning: edges worth less are left out
+    forced_playouts: Any  # k of those at a root
 
 
 @kernel_function
@@ -86,19 +97,16 @@ def best_edge(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 @kernel_function
 def best_by_puct(tree: Any, b: Any, node: Any, terms: Any) -> Any:
-    """As `best_edge` for PUCT without further options.
-
-    So short a loop looks at several edges at once, on a GPU above all.
-    """
+    """As `best_edge` for PUCT without further options."""
     first = tree.nodes[b, node].first_edge
     best, best_score = first, -INFINITE
-    for place in range(first, first + tree.nodes[b, node].num_edges):
+    for place in range(first + lane(), first + tree.nodes[b, node].num_edges, num_lanes()):
         edge = tree.edges[b, place]
         q = edge.q if edge.visits > 0 else terms.first_play
         score = puct_score(q, float(edge.prior), edge.visits, terms.parent, terms.c)
         if score > best_score:
             best, best_score = place, score
-    return best
+    return best_of_lanes(best, best_score)
 
 
 @kernel_function
@@ -109,7 +117,7 @@ def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict
     # In locals, because the compiler cannot know that these never change.
     filters, is_plain, selection = options.filters, options.is_plain, options.selection
     best, best_score = -1, -INFINITE
-    for place in range(first, last):
+    for place in range(first + lane(), last, num_lanes()):
         if filters and is_left_out(tree, options, b, place, place - first, terms, is_strict):
             continue
         edge = tree.edges[b, place]
@@ -122,7 +130,7 @@ def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict
         score = edge_score(selection, q, float(edge.prior), visits, terms)
         if score > best_score:
             best, best_score = place, score
-    return best
+    return best_of_lanes(best, best_score)
 
 
 @kernel_function
@@ -145,7 +153,7 @@ def optional_q(
         return INFINITE
     if is_proven(tree, options, b, place):
         return float(tree.extras[b, place].exact)
-    if node == ROOT and is_forced(options, edge, tried, terms):
+    if node == ROOT and is_forced(edge, tried, terms):
         return INFINITE
     q = q_of(edge.value_sum, edge.visits, tried - edge.visits, options.pending, terms.first_play)
     if options.amaf != AMAF_OFF:
@@ -154,9 +162,9 @@ def optional_q(
 
 
 @kernel_function
-def is_forced(options: Any, edge: Any, tried: Any, terms: Any) -> Any:
+def is_forced(edge: Any, tried: Any, terms: Any) -> Any:
     """Whether a root edge has fewer visits than forced playouts grant it."""
-    granted = math.sqrt(options.forced_playouts * float(edge.prior) * terms.sum_visits)
+    granted = math.sqrt(terms.forced_playouts * float(edge.prior) * terms.sum_visits)
     return edge.visits > 0 and tried < granted
 
 
@@ -186,6 +194,7 @@ def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
         node if options.amaf == AMAF_OFF else amaf_reference(tree, options, b, node),
         limit,
         floor,
+        0.0 if tree.roots[b].is_cheap else options.forced_playouts,
     )
 
 

@@ -12,19 +12,18 @@ from tesuji.games.rules import observe
 from tesuji.search.amaf import lay_trail, learn_from_trail
 from tesuji.search.backup import backup
 from tesuji.search.expansion import (
-    expand,
     grow,
     is_full,
     set_priors,
     sort_edges,
     spare_place,
-    start_node,
 )
+from tesuji.search.lanes import join_lanes, lane, leads, num_lanes
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.proof import is_proven, is_recognised, prove
 from tesuji.search.reuse import let_go_of_proven
 from tesuji.search.rollout import add_rollouts
-from tesuji.search.root import prepare_root
+from tesuji.search.root import begin, prepare_root
 from tesuji.search.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
 from tesuji.search.selection import select_edge
 from tesuji.search.tree import MOST_VISITS, ROOT, UNVISITED
@@ -50,49 +49,30 @@ def select_in_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any) ->
 
 
 @kernel_function
-def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
-    """Makes a root of `state`, which then waits, or prepares the one reused; once a search."""
-    if scratch.work[b].has_begun:
-        return
-    scratch.work[b].has_begun = True
-    root = tree.roots[b]
-    if root.num_nodes == 0:
-        root.num_nodes = 1
-        root.used_edges = 0
-        root.has_clean_prior = False
-        root.is_proven = False
-        for player in range(root.num_templates.shape[0]):
-            root.num_templates[player] = 0
-        tree.states[b, ROOT] = state
-        start_node(tree, scratch, options, b, ROOT, ROOT, 0)
-        expand(tree, scratch, options, b, ROOT)
-    elif tree.nodes[b, ROOT].num_edges > 0:
-        prepare_root(tree, scratch, options, b)
-
-
-@kernel_function
 def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     """One round with the uniform evaluator, whose value is 0, or with rollouts."""
     select_leaves(tree, scratch, options, b)
-    for k in range(scratch.work[b].num_leaves):
-        stop_waiting(tree, b, scratch.leaves[b, k])
-        finish_leaf(tree, scratch, options, b, scratch.leaves[b, k])
-    scratch.work[b].num_leaves = 0
+    if leads():
+        for k in range(scratch.work[b].num_leaves):
+            stop_waiting(tree, b, scratch.leaves[b, k])
+            finish_leaf(tree, scratch, options, b, scratch.leaves[b, k])
+        scratch.work[b].num_leaves = 0
+    join_lanes()
 
 
 @kernel_function
 def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     """Selects up to `leaves` leaves of game b; what ends in a known result is backed up at once."""
-    scratch.work[b].num_leaves = 0
-    if tree.nodes[b, ROOT].num_edges < 0:
+    is_waiting = tree.nodes[b, ROOT].num_edges < 0
+    if leads():
+        scratch.work[b].num_leaves = 1 if is_waiting else 0
         scratch.leaves[b, 0] = ROOT
-        scratch.work[b].num_leaves = 1
-        return
+        if options.proven_values and not is_waiting and is_full(tree, scratch, options, b):
+            if not is_finished(tree, scratch, options, b):
+                let_go_of_proven(tree, scratch, b)
+    join_lanes()
     known = 0
-    if options.proven_values and is_full(tree, scratch, options, b):
-        if not is_finished(tree, scratch, options, b):
-            let_go_of_proven(tree, scratch, b)
-    while scratch.work[b].num_leaves < options.leaves:
+    while not is_waiting and scratch.work[b].num_leaves < options.leaves:
         if is_finished(tree, scratch, options, b):
             return
         if known >= options.known_results and scratch.work[b].num_leaves == 0:
@@ -100,12 +80,16 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         leaf = descend(tree, scratch, options, b)
         if leaf == TAKEN_BACK:
             return
-        if tree.nodes[b, leaf].num_edges < 0:
-            scratch.leaves[b, scratch.work[b].num_leaves] = leaf
-            scratch.work[b].num_leaves += 1
-        else:
-            finish_known(tree, scratch, options, b, leaf)
-            known += 1
+        has_value = tree.nodes[b, leaf].num_edges >= 0
+        known += has_value
+        join_lanes()
+        if leads():
+            if has_value:
+                finish_known(tree, scratch, options, b, leaf)
+            else:
+                scratch.leaves[b, scratch.work[b].num_leaves] = leaf
+                scratch.work[b].num_leaves += 1
+        join_lanes()
 
 
 @kernel_function
@@ -114,18 +98,18 @@ def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 
     The root is evaluated in any case.
     """
-    if tree.nodes[b, ROOT].num_edges < 0:
-        return False
-    waiting = scratch.work[b].num_leaves
-    started = scratch.work[b].simulations + waiting
-    return (
-        (options.simulations > 0 and started >= options.simulations)
-        or (options.visits > 0 and tree.nodes[b, ROOT].sum_visits + waiting >= options.visits)
-        or (options.nodes > 0 and tree.roots[b].num_nodes >= options.nodes)
-        or tree.roots[b].is_proven
-        or tree.nodes[b, ROOT].sum_visits >= MOST_VISITS
-        or scratch.work[b].stop != 0
-        or scratch.work[b].faults != 0
+    work, root, node = scratch.work[b], tree.roots[b], tree.nodes[b, ROOT]
+    started = work.simulations + work.num_leaves
+    visits = node.sum_visits + work.num_leaves
+    # With | instead of `or` a GPU waits once for all of it, not for one after the other.
+    return (node.num_edges >= 0) & (
+        ((work.simulation_limit > 0) & (started >= work.simulation_limit))
+        | ((work.visit_limit > 0) & (visits >= work.visit_limit))
+        | ((options.nodes > 0) & (root.num_nodes >= options.nodes))
+        | root.is_proven
+        | (node.sum_visits >= MOST_VISITS)
+        | (work.stop != 0)
+        | (work.faults != 0)
     )
 
 
@@ -139,9 +123,9 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
         if tree.nodes[b, node].num_edges <= 0:
             return node
         edge = select_edge(tree, scratch, options, b, node)
-        if options.leaves > 1:
-            tree.extras[b, edge].pending += 1
         child = tree.edges[b, edge].child
+        if leads() and options.leaves > 1:
+            tree.extras[b, edge].pending += 1
         if is_proven(tree, options, b, edge):
             if child == UNVISITED:
                 child = unkept_result(tree, scratch, options, b, node, edge)
@@ -149,8 +133,9 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
         is_new = child == UNVISITED
         if is_new:
             child = grow(tree, scratch, options, b, node, edge)
-        if tree.nodes[b, child].num_edges < 0 and not is_new:
-            take_back(tree, b, child)
+        elif tree.nodes[b, child].num_edges < 0:
+            if leads():
+                take_back(tree, b, child)
             return TAKEN_BACK
         node = child
 
@@ -159,9 +144,11 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 def unkept_result(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) -> Any:
     """A place from which to back up a proven edge whose child a full tree did not keep."""
     place = spare_place(tree, scratch, options, b)
-    tree.nodes[b, place].parent = node
-    tree.nodes[b, place].parent_edge = edge
-    tree.nodes[b, place].num_edges = 0
+    if leads():
+        tree.nodes[b, place].parent = node
+        tree.nodes[b, place].parent_edge = edge
+        tree.nodes[b, place].num_edges = 0
+    join_lanes()
     return place
 
 
@@ -201,14 +188,20 @@ def finish_leaves(
     """Expands and backs up game b's leaves with what the evaluator said in rows `row` and on."""
     for k in range(scratch.work[b].num_leaves):
         leaf = scratch.leaves[b, k]
-        stop_waiting(tree, b, leaf)
-        take_values(tree, scratch, b, leaf, values, row + k)
+        if leads():
+            stop_waiting(tree, b, leaf)
+            take_values(tree, scratch, b, leaf, values, row + k)
+        join_lanes()
         if is_kept(tree, b, leaf):
             set_priors(tree, scratch, b, leaf, logits, row + k)
-            if options.widening > 0.0:
+        join_lanes()
+        if leads():
+            if options.widening > 0.0 and is_kept(tree, b, leaf):
                 sort_edges(tree, b, leaf)
-        finish_leaf(tree, scratch, options, b, leaf)
-    scratch.work[b].num_leaves = 0
+            finish_leaf(tree, scratch, options, b, leaf)
+        join_lanes()
+    if leads():
+        scratch.work[b].num_leaves = 0
 
 
 @kernel_function
@@ -279,5 +272,5 @@ def count_simulation(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, ki
 @kernel_function
 def observe_leaves(tree: Any, scratch: Any, b: Any, planes: Any, row: Any) -> None:
     """Writes what a network sees of game b's leaves to the zeroed planes[row] and on."""
-    for k in range(scratch.work[b].num_leaves):
+    for k in range(lane(), scratch.work[b].num_leaves, num_lanes()):
         observe(tree.states[b, scratch.leaves[b, k]], planes[row + k])

@@ -102,6 +102,7 @@ def root_dtype(game: Game) -> np.dtype[Any]:
         used_edges=np.int32,
         exact=np.float32,  # proven value for the mover
         is_proven=np.bool_,
+        is_cheap=np.bool_,  # whether this search goes without noise and forced playouts
         num_templates=(np.int64, game.num_players),  # learned, even if forgotten by now
         has_clean_prior=np.bool_,  # whether clean_prior is this root's
         clean_prior=(np.float32, edges_per_node(game)),  # the evaluator's, by edge, without noise

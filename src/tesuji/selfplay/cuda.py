@@ -6,6 +6,7 @@ from numba import cuda
 
 from tesuji.cuda_compiling import CudaKernel
 from tesuji.games.rules import observe
+from tesuji.search.lanes import leads
 from tesuji.search.simulation import finish_leaves, observe_leaves, select_in_game
 from tesuji.selfplay.games import IN_PROGRESS
 from tesuji.selfplay.harvest import count_game, take_game
@@ -13,24 +14,20 @@ from tesuji.selfplay.turns import start_game, start_search, take_turn
 
 
 @CudaKernel
-def begin_games(
-    tree: Any, scratch: Any, options: Any, games: Any, plan: Any, first: Any, last: Any
-) -> None:
+def begin_games(tree: Any, scratch: Any, games: Any, plan: Any, first: Any, last: Any) -> None:
     """Begins a game in each row."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
-        start_game(tree, scratch, options, games, plan[0], b)
+        start_game(tree, scratch, games, plan[0], b)
 
 
 @CudaKernel
-def begin_searches(
-    tree: Any, scratch: Any, options: Any, games: Any, plan: Any, first: Any, last: Any
-) -> None:
+def begin_searches(tree: Any, scratch: Any, games: Any, plan: Any, first: Any, last: Any) -> None:
     """Begins every game's current search anew: the weights have changed."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         tree.roots[b].num_nodes = 0
-        start_search(scratch, options, games, plan[0], b)
+        start_search(tree, scratch, games, plan[0], b)
 
 
 @CudaKernel
@@ -38,11 +35,11 @@ def select_turns(
     tree: Any, scratch: Any, options: Any, games: Any, planes: Any, first: Any, last: Any
 ) -> None:
     """Selects a leaf in each game that is in progress, and observes it in the game's zeroed row."""
-    row = cuda.grid(1)
+    row = cuda.grid(2)[1]
     b = first + row
     if b < last:
         if games.seats[b].ending == IN_PROGRESS:
-            select_in_game(tree, scratch, options[b], b, games.states[b])
+            select_in_game(tree, scratch, options, b, games.states[b])
             observe_leaves(tree, scratch, b, planes, row)
 
 
@@ -50,26 +47,27 @@ def select_turns(
 def finish_turns(
     tree: Any,
     scratch: Any,
-    options: Any,
     games: Any,
     plan: Any,
+    options: Any,
     logits: Any,
     values: Any,
     first: Any,
     last: Any,
 ) -> None:
     """Expands and backs up each game's leaf; plays a move where that was a search's last."""
-    row = cuda.grid(1)
+    row = cuda.grid(2)[1]
     b = first + row
     if b < last:
-        finish_leaves(tree, scratch, options[b], b, logits, values, row)
-        take_turn(tree, scratch, options, games, plan[0], b)
+        finish_leaves(tree, scratch, options, b, logits, values, row)
+        if leads():
+            take_turn(tree, scratch, options, games, plan[0], b)
 
 
 @CudaKernel
 def count_games(scratch: Any, games: Any, counts: Any, first: Any, last: Any) -> None:
     """Writes what each game adds to a harvest."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         count_game(scratch, games, b, counts)
 
@@ -78,7 +76,6 @@ def count_games(scratch: Any, games: Any, counts: Any, first: Any, last: Any) ->
 def take_games(
     tree: Any,
     scratch: Any,
-    options: Any,
     games: Any,
     plan: Any,
     fits: Any,
@@ -88,15 +85,15 @@ def take_games(
     last: Any,
 ) -> None:
     """Writes the games that have ended and fit to the harvest; new ones begin."""
-    b = first + cuda.grid(1)
+    b = first + cuda.grid(2)[1]
     if b < last:
         if fits[b]:
-            take_game(tree, scratch, options, games, plan[0], b, ends, harvest)
+            take_game(tree, scratch, games, plan[0], b, ends, harvest)
 
 
 @CudaKernel
 def observe_positions(states: Any, rows: Any, planes: Any, first: Any, last: Any) -> None:
     """Writes what a network sees of states[rows[i]] to the zeroed planes[i]."""
-    i = first + cuda.grid(1)
+    i = first + cuda.grid(2)[1]
     if i < last:
         observe(states[rows[i]], planes[i])

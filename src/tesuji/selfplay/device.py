@@ -18,11 +18,12 @@ from tesuji.games.rules import register
 from tesuji.networks.cuda_engine import CudaEvaluator, record
 from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.search.device_run import DEVICE
-from tesuji.search.options import make_options, resolve
+from tesuji.search.lanes import lanes_for
+from tesuji.search.options import as_arguments, make_options, resolve
 from tesuji.search.pipeline import Part, Pipeline, make_parts
 from tesuji.search.runner import check_faults
 from tesuji.search.scratch import Scratch, make_scratch
-from tesuji.search.tree import make_tree, plan_tree
+from tesuji.search.tree import edges_per_node, make_tree, plan_tree
 from tesuji.selfplay import cuda
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from tesuji.selfplay.games import Games, make_games, make_plan, move_dtype
@@ -72,14 +73,15 @@ class DeviceWorker:
         self.search = resolve(search, evaluator)
         self.config = resolve_selfplay(config, game)
         self._tag, self._count = register(game), self.config.games
+        self._lanes = lanes_for(edges_per_node(game))
         count = self._count
         size = plan_tree(game, self.search, count, kept_nodes(search, self.config))
         tree = make_tree(game, self.search, count, size, DEVICE)
         scratch = Scratch(*map(upload, make_scratch(game, self.search, count, seed)))
-        options = upload(make_options(self.search, game, count + 1, _KNOWN_RESULTS))
         games = Games(*map(upload, make_games(game, count)))
-        self._plan = make_plan(self.config)
-        self._arrays = (tree, scratch, options, games, upload(self._plan))
+        self._plan = make_plan(self.config, self.search)
+        self._arrays = (tree, scratch, games, upload(self._plan))
+        self._options = as_arguments(make_options(self.search, game, _KNOWN_RESULTS))
         parts = make_parts(evaluator, count)
         self._stream = parts[0].batch.stream
         self._pipeline = Pipeline(parts, self._select, self._finish)
@@ -135,7 +137,7 @@ class DeviceWorker:
         check_faults(self.game, int(taken[FAULTS]))
 
     def _take(self, store: Store) -> None:
-        tree, scratch, options, games, plan = self._arrays
+        tree, scratch, games, plan = self._arrays
         counts, stream = self._counts, self._stream()
         self._launch(cuda.count_games, scratch, games, view(counts), stream=stream)
         ends = counts.cumsum(1) + store.taken[:, None]
@@ -153,7 +155,6 @@ class DeviceWorker:
             cuda.take_games,
             tree,
             scratch,
-            options,
             games,
             plan,
             view(fits.to(torch.int8)),
@@ -166,15 +167,15 @@ class DeviceWorker:
         store.taken[FAULTS] = faults
 
     def _select(self, part: Part, stream: int) -> None:
-        tree, scratch, options, games, _ = self._arrays
+        tree, scratch, games, _ = self._arrays
         planes = view(part.batch.planes)
-        arguments = (tree, scratch, options, games, planes, part.first, part.last)
-        cuda.select_turns(self._tag, *arguments, stream=stream)
+        arguments = (tree, scratch, self._options, games, planes, part.first, part.last)
+        cuda.select_turns(self._tag, *arguments, lanes=self._lanes, stream=stream)
 
     def _finish(self, part: Part, stream: int) -> None:
         answers = view(part.batch.logits), view(part.batch.values)
-        arguments = (*self._arrays, *answers, part.first, part.last)
-        cuda.finish_turns(self._tag, *arguments, stream=stream)
+        arguments = (*self._arrays, self._options, *answers, part.first, part.last)
+        cuda.finish_turns(self._tag, *arguments, lanes=self._lanes, stream=stream)
 
     def _run(self, kernel: Any) -> None:
         self._launch(kernel, *self._arrays, stream=self._stream())

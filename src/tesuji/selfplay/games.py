@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import Game
 from tesuji.records import record_dtype
+from tesuji.search.config import SearchConfig
+from tesuji.search.options import simulation_limit
 from tesuji.selfplay.config import SelfPlayConfig
 
 IN_PROGRESS, BY_RULES, BY_PROOF, BY_RESIGNATION = range(4)
@@ -59,6 +61,8 @@ def plan_dtype() -> np.dtype[Any]:
         resign_below=np.float64,
         resign_checked=np.float64,
         temperature_turns=np.int32,
+        full_simulations=np.int64,  # the search's own budget
+        full_visits=np.int64,
         cheap_simulations=np.int32,
         opening_plies=np.int32,
         resign_turns=np.int32,
@@ -80,10 +84,11 @@ def make_games(game: Game, count: int) -> Games:
     return games
 
 
-def make_plan(config: SelfPlayConfig) -> NDArray[Any]:
-    """[1] the record of a resolved config."""
+def make_plan(config: SelfPlayConfig, search: SearchConfig) -> NDArray[Any]:
+    """[1] the record of resolved configs."""
     plan = np.zeros(1, plan_dtype())
+    plan["full_simulations"], plan["full_visits"] = simulation_limit(search), search.visits
     for name in plan.dtype.names or ():
-        if name != "step":
+        if hasattr(config, name):
             plan[name] = getattr(config, name)
     return plan

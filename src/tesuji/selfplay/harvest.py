@@ -64,7 +64,7 @@ def count_game(scratch: Any, games: Any, b: Any, counts: Any) -> None:
 
 @kernel_function
 def take_game(
-    tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: Any, ends: Any, harvest: Any
+    tree: Any, scratch: Any, games: Any, plan: Any, b: Any, ends: Any, harvest: Any
 ) -> None:
     """Writes ended game b to the places before ends[:, b], and begins another one in its row."""
     seat = games.seats[b]
@@ -80,7 +80,7 @@ def take_game(
     for player in range(seat.returns.shape[0]):
         record.returns[player] = seat.returns[player]
     take_moves(games, b, ends, harvest)
-    start_game(tree, scratch, options, games, plan, b)
+    start_game(tree, scratch, games, plan, b)
 
 
 @kernel_function

@@ -23,28 +23,26 @@ _OPENINGS_TRIED = 16  # random moves may end a game; then another opening is dra
 
 
 @Kernel
-def start_games(
-    tree: Any, scratch: Any, options: Any, games: Any, plan: Any, which: Any, count: Any
-) -> None:
+def start_games(tree: Any, scratch: Any, games: Any, plan: Any, which: Any, count: Any) -> None:
     """Begins a new game in rows which[0] … which[count − 1]."""
     for index in range(count):
-        start_game(tree, scratch, options, games, plan[0], which[index])
+        start_game(tree, scratch, games, plan[0], which[index])
 
 
 @Kernel
-def start_searches(tree: Any, scratch: Any, options: Any, games: Any, plan: Any) -> None:
+def start_searches(tree: Any, scratch: Any, games: Any, plan: Any) -> None:
     """Begins every game's current search anew: its weights, or everything, have changed."""
     for b in range(games.seats.shape[0]):
         tree.roots[b].num_nodes = 0
-        start_search(scratch, options, games, plan[0], b)
+        start_search(tree, scratch, games, plan[0], b)
 
 
 @Kernel
-def take_turns(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, ended: Any) -> Any:
+def take_turns(tree: Any, scratch: Any, games: Any, plan: Any, options: Any, ended: Any) -> Any:
     """Plays a move where a search has finished; writes the rows that ended, returns how many."""
     count = 0
     for b in range(games.seats.shape[0]):
-        take_turn(tree, scratch, options, games, plan[0], b)
+        take_turn(tree, scratch, options[0], games, plan[0], b)
         if games.seats[b].ending != IN_PROGRESS:
             ended[count] = b
             count += 1
@@ -52,7 +50,7 @@ def take_turns(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, end
 
 
 @kernel_function
-def start_game(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: Any) -> None:
+def start_game(tree: Any, scratch: Any, games: Any, plan: Any, b: Any) -> None:
     """Sets up game b, plays its random opening, and begins its first search."""
     seat = games.seats[b]
     seat.simulations = 0
@@ -76,7 +74,7 @@ def start_game(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: 
         begin_board(scratch, games, b)
     seat.opening = seat.length
     tree.roots[b].num_nodes = 0
-    start_search(scratch, options, games, plan, b)
+    start_search(tree, scratch, games, plan, b)
 
 
 @kernel_function
@@ -125,15 +123,13 @@ def play_unsearched(games: Any, b: Any, action: Any) -> None:
 
 
 @kernel_function
-def start_search(scratch: Any, options: Any, games: Any, plan: Any, b: Any) -> None:
-    """Decides how much game b's next search does; options[-1] is the full one."""
-    seat, full = games.seats[b], options[options.shape[0] - 1]
+def start_search(tree: Any, scratch: Any, games: Any, plan: Any, b: Any) -> None:
+    """Decides how much game b's next search does."""
+    seat, work = games.seats[b], scratch.work[b]
     seat.is_full = plan.full_share >= 1.0 or random_unit(scratch.streams, b) < plan.full_share
-    options[b].simulations = full.simulations if seat.is_full else plan.cheap_simulations
-    options[b].visits = full.visits if seat.is_full else 0
-    options[b].noise_weight = full.noise_weight if seat.is_full else 0.0
-    options[b].forced_playouts = full.forced_playouts if seat.is_full else 0.0
-    work = scratch.work[b]
+    tree.roots[b].is_cheap = not seat.is_full
+    work.simulation_limit = plan.full_simulations if seat.is_full else plan.cheap_simulations
+    work.visit_limit = plan.full_visits if seat.is_full else 0
     work.simulations = 0
     work.tidied_at = 0
     work.num_leaves = 0
@@ -146,11 +142,11 @@ def take_turn(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: A
     seat = games.seats[b]
     if seat.ending != IN_PROGRESS or not scratch.work[b].has_begun:
         return
-    if not is_finished(tree, scratch, options[b], b):
+    if not is_finished(tree, scratch, options, b):
         return
     seat.simulations += scratch.work[b].simulations
     seat.searches += 1
-    action = write_move(tree, scratch, options[b], games, plan, b)
+    action = write_move(tree, scratch, options, games, plan, b)
     if tree.roots[b].is_proven and plan.end_proven:
         end_by_proof(tree, games, b)
     elif is_hopeless(games, plan, b):
@@ -160,7 +156,7 @@ def take_turn(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: A
         if games.states[b].is_over:
             end_by_rules(games, b)
         else:
-            start_search(scratch, options, games, plan, b)
+            start_search(tree, scratch, games, plan, b)
 
 
 @kernel_function

@@ -72,11 +72,11 @@ class Worker:
         self._tree = make_tree(game, self.search, count, size)
         self._scratch = make_scratch(game, self.search, count, seed)
         self._scratch.streams[:] = make_streams(seed, count, number * count)
-        self._options = make_options(self.search, game, count + 1)
+        self._options = make_options(self.search, game)
         self._leaves = LeafEvaluator(
             game, self._tree, self._scratch, self._timed_evaluator, cpu, cache
         )
-        self._plan = make_plan(self.config)
+        self._plan = make_plan(self.config, self.search)
         self._ended = np.zeros(count, np.int64)
         self.games: Games = make_games(game, count)
         self._is_started = False
@@ -108,7 +108,7 @@ class Worker:
         if answers is not None:
             cpu.finish_games(self._tag, tree, scratch, self._options, *answers, 0, count)
         check_faults(self.game, int(np.bitwise_or.reduce(scratch.work["faults"])))
-        num_ended = take_turns(self._tag, *self._arrays(), self._ended)
+        num_ended = take_turns(self._tag, *self._arrays(), self._options, self._ended)
         return self._replace(self._ended[:num_ended]) if num_ended else []
 
     def timing(self) -> Timing:
@@ -163,7 +163,7 @@ class Worker:
             start_searches(self._tag, *self._arrays())
 
     def _arrays(self) -> tuple[Any, ...]:
-        return self._tree, self._scratch, self._options, self.games, self._plan
+        return self._tree, self._scratch, self.games, self._plan
 
     def _start(self, rows: NDArray[np.int64]) -> None:
         start_games(self._tag, *self._arrays(), rows, len(rows))

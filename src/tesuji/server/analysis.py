@@ -28,7 +28,7 @@ def analyse(result: SearchResult, step: int | None) -> Analysis:
         result: its tree must not be gone.
         step: of the weights that were used, if any.
     """
-    options = plain_options(result.options[result.row])
+    options = plain_options(result.options[0])
     return Analysis(
         to_play=result.to_play,
         value=result.value,

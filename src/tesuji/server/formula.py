@@ -90,7 +90,7 @@ def _make_options(request: FormulaRequest) -> Any:
         noise_weight=request.noise_weight,
         noise_alpha=request.noise_alpha,
     )
-    return make_options(config, _GAME, 1)
+    return make_options(config, _GAME)
 
 
 def _first_play_urgency(request: FormulaRequest) -> FirstPlayUrgency:

@@ -34,7 +34,7 @@ class Trace:
         self, result: SearchResult, position: Position, step: int | None = None
     ) -> None:
         recording = record(result)
-        options = plain_options(result.options[result.row])
+        options = plain_options(result.options[0])
         self._subject = Subject(result.game, options, position, recording)
         self._count = functools.lru_cache(_COUNTS_KEPT)(functools.partial(count_nodes, recording))
         self._analysis = analyse(result, step)

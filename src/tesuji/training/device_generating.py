@@ -16,6 +16,7 @@ from torch import Tensor
 from tesuji.games.contract import Game
 from tesuji.networks.cuda_engine import CudaEvaluator
 from tesuji.selfplay.columns import GameColumns, columns_to_table, outcomes_in, outcomes_of
+from tesuji.selfplay.compiling_ahead import Compilers
 from tesuji.selfplay.device import DeviceWorker, Store, positions_of
 from tesuji.selfplay.games import move_dtype
 from tesuji.selfplay.harvest import GAMES, MOVES, SEARCHES, SIMULATIONS, TARGETS, finished_dtype
@@ -28,6 +29,7 @@ from tesuji.training.metrics import describe_games
 
 _HARVESTS_A_SEARCH = 2
 _AHEAD = 2  # harvests that are started before the oldest one's counts are looked at
+_MOST_AHEAD = 32  # and while a generation is being saved; the driver holds about 1,000 launches
 
 
 class Coming:
@@ -56,9 +58,15 @@ class DeviceGenerator:
     """Plays the games of each generation on a GPU; see `Generator`."""
 
     def __init__(
-        self, folder: RunFolder, config: RunConfig, game: Game, network: Any, device: str
+        self,
+        folder: RunFolder,
+        config: RunConfig,
+        game: Game,
+        network: Any,
+        device: str,
+        compilers: Compilers | None = None,
     ) -> None:
-        """Makes the worker when the first generation begins."""
+        """Makes the worker when the first generation begins, and waits for its compilers then."""
         self.folder, self.config, self.game = folder, config, game
         self.engine = config.run.engine
         is_bf16 = self.engine == "cuda-bf16"
@@ -66,9 +74,11 @@ class DeviceGenerator:
         self.evaluators = [CudaEvaluator(network, game, device, is_bf16, rows)]
         budget = max(config.search.simulations, config.search.visits)
         self._rounds = max(1, budget // _HARVESTS_A_SEARCH)  # of one harvest
+        self._compilers = compilers
         self._worker: DeviceWorker | None = None
         self._stores: list[Store] = []
         self._counts: list[Coming] = []  # what the harvests under way have taken
+        self._harvests = 0  # of this generation, or of the last one
         self._begun, self._since = 0, 0.0  # the generation that is being played, and since when
         self._writer = ThreadPoolExecutor(1)
         self._written: Future[Any] | None = None
@@ -88,6 +98,8 @@ class DeviceGenerator:
             return
         self._begun, self._since = generation, time.monotonic()
         if self._worker is None:
+            if self._compilers is not None:
+                self._compilers.wait()
             seed = hash((self.config.run.seed, generation)) if generation > 1 else 0
             self._worker = DeviceWorker(
                 self.game,
@@ -101,7 +113,10 @@ class DeviceGenerator:
         self._worker.use_weights(step)
         self._store.taken.zero_()
         self._counts = []
-        for _ in range(_AHEAD):
+        # Most of a generation, so that the GPU has work until somebody asks for the games.
+        ahead = max(_AHEAD, min(_MOST_AHEAD, self._harvests * 3 // 4))
+        self._harvests = 0
+        for _ in range(ahead):
             self._start_harvest()
 
     def play(
@@ -153,6 +168,7 @@ class DeviceGenerator:
     def _start_harvest(self) -> None:
         """Starts rounds, a harvest, and the way back of its counts."""
         assert self._worker is not None
+        self._harvests += 1
         self._worker.play(self._rounds)
         self._worker.harvest(self._store)
         self._counts.append(Coming(self._store.taken))

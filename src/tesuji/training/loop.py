@@ -21,7 +21,7 @@ from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunError, RunFolder
 from tesuji.training.generating import Played
 from tesuji.training.metrics import MetricsLog
-from tesuji.training.places import make_generator, make_learner, make_replay
+from tesuji.training.places import make_generator, make_learner, make_replay, start_compiling
 from tesuji.training.replay import window_size
 from tesuji.training.saved import playing_search
 
@@ -92,6 +92,7 @@ class Run:
         self.folder, self.config, self.game = folder, config, game
         self._assess, self._gate = assess, gate
         self.threads = config.run.threads or len(os.sched_getaffinity(0))
+        compilers = start_compiling(folder, game, device)
         network = make_network(game, config.network, config.run.seed)
         self.device = device
         self.learner: Any = make_learner(network, config.training, device, self.threads)
@@ -101,7 +102,9 @@ class Run:
         self._is_stopped = False
         self._restore()
         self._player = self._load_player()
-        self._generator = make_generator(folder, config, game, self._player, device, self.threads)
+        self._generator = make_generator(
+            folder, config, game, self._player, device, self.threads, compilers
+        )
         self._log = MetricsLog(folder.metrics_file, folder.events, self.counters.metrics_size)
 
     def stop(self) -> None:

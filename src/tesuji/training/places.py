@@ -11,6 +11,7 @@ from tesuji.training.learner import Learner
 from tesuji.training.replay import Replay
 
 if TYPE_CHECKING:
+    from tesuji.selfplay.compiling_ahead import Compilers
     from tesuji.training.device_generating import DeviceGenerator
     from tesuji.training.device_learner import DeviceLearner
     from tesuji.training.device_replay import DeviceReplay
@@ -38,12 +39,27 @@ def make_replay(game: Game, config: TrainingConfig, device: str) -> "AnyReplay":
     return DeviceReplay(game, config, torch_device(device))
 
 
+def start_compiling(folder: RunFolder, game: Game, device: str) -> "Compilers | None":
+    """What compiles self-play for a GPU meanwhile."""
+    if device == "cpu":
+        return None
+    from tesuji.selfplay.compiling_ahead import Compilers
+
+    return Compilers(game, folder.read_config()[1]["game"])
+
+
 def make_generator(
-    folder: RunFolder, config: RunConfig, game: Game, network: Any, device: str, threads: int
+    folder: RunFolder,
+    config: RunConfig,
+    game: Game,
+    network: Any,
+    device: str,
+    threads: int,
+    compilers: "Compilers | None",
 ) -> "AnyGenerator":
     """What plays games."""
     if device == "cpu":
         return Generator(folder, config, game, network, threads)
     from tesuji.training.device_generating import DeviceGenerator
 
-    return DeviceGenerator(folder, config, game, network, torch_device(device))
+    return DeviceGenerator(folder, config, game, network, torch_device(device), compilers)

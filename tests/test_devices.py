@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from tesuji import devices
-from tesuji.devices import DeviceError, Found, choose_device, look, torch_device
+from tesuji import SearchConfig, Searcher, devices, make_game
+from tesuji.devices import DeviceError, Found, choose_device, device_of, look, torch_device
 
+GAME = make_game("tic-tac-toe")
+SMALL = SearchConfig(simulations=2)
 DRIVER = (13, 0)
 USABLE = Found(has_package=True, error="", driver=DRIVER, gpus=2)
 OBSTACLES = {
@@ -165,6 +167,48 @@ def test_this_machine_is_looked_at():
             choose_device("cuda")
 
 
+class OnDevice:
+    """An evaluator as a GPU's look from outside."""
+
+    def __init__(self, device):
+        self.device = torch.device(device)
+
+    def __call__(self, planes):
+        raise AssertionError("nobody asks it")
+
+    def device_batch(self, rows):
+        raise AssertionError("nobody asks it")
+
+
+def test_a_search_is_where_its_evaluator_is(machine, used, monkeypatch):
+    machine(USABLE)
+    monkeypatch.setattr(devices, "_torch_obstacle", lambda number: "")
+    for asked, on, expected in (
+        ("cuda", "cuda:1", "cuda:1"),
+        ("auto", "cuda:1", "cuda:1"),
+        ("cuda:1", "cuda:1", "cuda:1"),
+        ("cuda:1", "cuda", "cuda:1"),
+        ("cpu", "cuda:1", "cpu"),
+    ):
+        assert Searcher(GAME, OnDevice(on), SMALL, device=asked).device == expected
+    assert used["torch"] == used["numba"] == [1, 1, 1, 1]
+
+
+def test_a_search_and_its_evaluator_on_different_gpus_are_refused(machine):
+    machine(USABLE)
+    with pytest.raises(ValueError) as raised:
+        Searcher(GAME, OnDevice("cuda:1"), SMALL, device="cuda:0")
+    assert str(raised.value) == (
+        "the evaluator is on cuda:1 and the search on cuda:0; choose one GPU for both"
+    )
+
+
+def test_an_evaluator_says_where_a_search_finds_it():
+    places = {"cuda:1": "cuda:1", "cuda": "cuda", "cpu": "cuda"}  # the last in the simulator
+    assert {on: device_of(OnDevice(on)) for on in places} == places
+    assert device_of("rollout") == device_of(lambda planes: planes) == "cpu"
+
+
 def test_pytorch_knows_a_gpu_by_the_same_name():
     assert torch_device("cuda:1") == "cuda:1"
 
@@ -188,19 +232,17 @@ def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_positions_are_observed_on_a_gpu_without_warnings():
-    from tesuji import make_game
     from tesuji.selfplay.device import observe_rows
 
-    game = make_game("tic-tac-toe")
     choose_device("cuda", needs_torch=True)
-    states = np.zeros(2, game.dtype)
-    states[:] = game.new_state()
+    states = np.zeros(2, GAME.dtype)
+    states[:] = GAME.new_state()
     raw = torch.from_numpy(states.view(np.uint8).reshape(2, -1)).cuda()
-    planes = torch.ones((2, *game.observation_shape), device="cuda")
+    planes = torch.ones((2, *GAME.observation_shape), device="cuda")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        observe_rows(game, raw, torch.tensor([1, 0], device="cuda"), planes)
-    assert torch.equal(planes[0].cpu(), torch.from_numpy(game.observation(game.new_state())))
+        observe_rows(GAME, raw, torch.tensor([1, 0], device="cuda"), planes)
+    assert torch.equal(planes[0].cpu(), torch.from_numpy(GAME.observation(GAME.new_state())))
 
 
 @pytest.mark.skipif(not has_gpus(2), reason="needs two NVIDIA GPUs")

@@ -3,7 +3,7 @@
 import importlib.util
 import logging
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _log = logging.getLogger("tesuji")
 _OLDEST_DRIVER = (12, 0)  # the oldest that numba-cuda's compiler can be used with
@@ -73,6 +73,14 @@ def free_bytes() -> int:
     if _is_simulated():
         return 1 << 30
     return int(cuda.current_context().get_memory_info().free)
+
+
+def device_of(evaluator: Any) -> str:
+    """Where a search can have the evaluator's answers at once: on its GPU, or on the CPU."""
+    if not hasattr(evaluator, "device_batch"):
+        return "cpu"
+    own = str(evaluator.device)
+    return own if own.startswith("cuda") else "cuda"  # in the simulator its network is here
 
 
 def torch_device(device: str) -> str:

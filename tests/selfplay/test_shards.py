@@ -9,8 +9,16 @@ import pyarrow.parquet
 import pytest
 from played_games import GAMES, TIC_TAC_TOE, as_key, make_worker, play_games, search_of
 
+from tesuji.selfplay.positions import targets_of
 from tesuji.selfplay.records import from_table, to_table
-from tesuji.selfplay.shards import Journal, Shard, list_shards, read_shard, write_shard
+from tesuji.selfplay.shards import (
+    Journal,
+    Shard,
+    list_shards,
+    read_latest,
+    read_shard,
+    write_shard,
+)
 
 
 def played(game, count=6):
@@ -50,6 +58,30 @@ def test_a_shard_comes_back(tmp_path, records):
     shard = write_shard(tmp_path, TIC_TAC_TOE, 12, records)
     assert shard.path.name.startswith("000012.") and list_shards(tmp_path) == [shard]
     assert keys(read_shard(TIC_TAC_TOE, shard)) == keys(records)
+
+
+def test_the_latest_games_come_back_until_they_are_enough(tmp_path, records):
+    parts = {generation: records[generation : generation + 1] for generation in range(1, 5)}
+    for generation, games in parts.items():
+        write_shard(tmp_path, TIC_TAC_TOE, generation, games)
+    counts = {generation: len(games[0].moves) for generation, games in parts.items()}
+
+    def latest(last, targets):
+        found = read_latest(TIC_TAC_TOE, tmp_path, last, targets)
+        assert all(keys(games) == keys(parts[generation]) for generation, games in found)
+        return [generation for generation, _ in found]
+
+    assert latest(4, 0) == latest(0, 10) == []
+    assert latest(4, counts[4]) == [4]
+    assert latest(4, counts[4] + 1) == [3, 4]
+    assert latest(3, counts[3] + counts[2]) == [2, 3]
+    assert latest(3, 1000) == [1, 2, 3]
+
+
+def test_no_games_have_no_positions():
+    positions = targets_of(TIC_TAC_TOE, [])
+    assert [column.shape for column in positions] == [(0,), (0, 9), (0, 2), (0, 2)]
+    assert positions.states.dtype == TIC_TAC_TOE.dtype
 
 
 def test_any_reader_of_parquet_sees_the_games(tmp_path, records):

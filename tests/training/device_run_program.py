@@ -6,8 +6,10 @@ Prints what each command said and returned, as JSON.
 import contextlib
 import io
 import json
+import os
 import shutil
 import sys
+import threading
 from pathlib import Path
 
 from tiny_runs import train_arguments
@@ -33,6 +35,23 @@ def run(*arguments):
     return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
 
+@contextlib.contextmanager
+def writing_nothing_beside():
+    """Within, there is no room on disk for what other threads than this one write."""
+    whole, here = os.fsync, threading.current_thread()
+
+    def full(descriptor):
+        if threading.current_thread() is not here:
+            raise OSError(28, "No space left on device")
+        whole(descriptor)
+
+    os.fsync = full
+    try:
+        yield
+    finally:
+        os.fsync = whole
+
+
 def run_all(path):
     """What came of each command, by what it is about."""
     folder, told = RunFolder(path / "cuda"), {}
@@ -48,6 +67,10 @@ def run_all(path):
         *("train", str(folder.path), "--generations", "3", "--device", "cpu"),
         *("--set", "run.engine=torch"),
     )
+    begin = [*train_arguments(path / "full", 1, **SMALL), "--device", "cuda"]
+    with writing_nothing_beside():
+        told["full disk"] = run(*begin)
+    told["room again"] = run(*begin)
     told["not there"] = run(*train_arguments(path / "other", 1, **SMALL), "--device", "cuda:3")
     return told
 

@@ -100,6 +100,15 @@ def test_a_run_goes_on_on_the_cpu(runs):
     check_whole(path / "cuda")
 
 
+def test_a_disk_that_is_full_when_games_are_written_ends_the_run_before_it_counts_them(runs):
+    path, told = runs
+    assert told["full disk"]["code"] == 2
+    assert "cannot be written: No space left on device; what was saved" in told["full disk"]["err"]
+    assert (told["room again"]["code"], told["room again"]["err"]) == (0, "")
+    (line,) = metrics_of(path / "full")
+    assert line["total_games"] == len(games_of(path / "full"))
+
+
 def test_a_gpu_that_is_not_there_is_refused_before_a_folder_is_made(runs):
     path, told = runs
     assert told["not there"] == {

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+import torch
 from tiny_runs import as_key, check_whole, games_of, unclocked_metrics, weights_of
 from tiny_runs import train_arguments as any_arguments
 
@@ -303,6 +304,21 @@ def test_files_that_may_not_grow(server, longer, tmp_path, most_bytes):
     assert server.run(train_arguments(folder, 3)) == 0
     check_whole(folder)
     assert weights_of(folder) == weights_of(longer) and games_of(folder) == games_of(longer)
+
+
+@pytest.mark.parametrize("fault", [MemoryError, torch.OutOfMemoryError])
+def test_memory_that_is_not_enough(refused, folder, longer, monkeypatch, fault):
+    def fail(*_):
+        raise fault("4 GiB were asked for")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tesuji.training.learner.Learner.learn", fail)
+        sentence = refused("train", folder, "--generations", "3")
+    assert (
+        f"{folder}: there is not enough memory for this run; set fewer selfplay.games" in sentence
+    )
+    assert main(["train", str(folder), "--generations", "3"]) == 0
+    assert weights_of(folder) == weights_of(longer)
 
 
 def test_a_learning_rate_that_is_too_large(refused, folder, longer):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tesuji.arena.agents import best_legal, child_seed, evaluate_states, side_by_side
 from tesuji.arena.elo import wilson_interval
+from tesuji.devices import device_of
 from tesuji.games.contract import Game
 from tesuji.opponents.positions import PositionSet
 from tesuji.search.api import Searcher
@@ -153,7 +154,7 @@ def _network_batches(game: Game, evaluator: Any, positions: PositionSet) -> Iter
 def _search_batches(
     game: Game, evaluator: Evaluator, positions: PositionSet, config: SearchConfig, seed: int
 ) -> Iterator[_Answers]:
-    device = "cuda" if hasattr(evaluator, "device_batch") and game.runs_on_gpu else "cpu"
+    device = device_of(evaluator) if game.runs_on_gpu else "cpu"
     searcher = Searcher(game, evaluator, config, device=device)
     step = min(_BATCH, side_by_side(searcher))
     for first in range(0, len(positions.states), step):

@@ -207,7 +207,9 @@ def _make_run(folder: "RunFolder", config: "RunConfig", game: Any, device: str) 
 
 @contextmanager
 def _saving(folder: "RunFolder") -> Iterator[None]:
-    """Says in one sentence what ended the run: a full disk, or numbers that grew beyond bounds."""
+    """Says in one sentence what ended the run: no room on disk or in memory, or no number."""
+    import torch
+
     try:
         yield
     except OSError as error:
@@ -217,6 +219,11 @@ def _saving(folder: "RunFolder") -> Iterator[None]:
         ) from error
     except FloatingPointError as error:
         raise BadInput(f"{error}; the same command goes on from the generation before") from error
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise BadInput(
+            f"{folder.path}: there is not enough memory for this run; set fewer selfplay.games, a "
+            "smaller training.batch_size or network; what was saved before is whole"
+        ) from error
 
 
 @contextmanager

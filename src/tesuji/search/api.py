@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.devices import choose_device
+from tesuji.devices import choose_device, device_of
 from tesuji.games.contract import CHANCE, Game, State
 from tesuji.search.cache import EvaluationCache, check_cache
 from tesuji.search.config import SearchConfig, check_for_game
@@ -125,7 +125,8 @@ class Searcher:
         self.config = resolve(config, evaluator)
         if cache is not None:
             check_cache(cache, game, evaluator, device)
-        self.device = choose_device(device, needs_torch=hasattr(evaluator, "device_batch"))
+        needs_torch = device_of(evaluator) != "cpu"
+        self.device = choose_device(_beside(evaluator, device), needs_torch)
         self.threads = threads or len(os.sched_getaffinity(0))
         self.cache = cache
         self._tree: Tree | None = None
@@ -259,6 +260,22 @@ class Searcher:
         from tesuji.search.device_run import DeviceTrees
 
         return DeviceTrees(self._setup)
+
+
+def _beside(evaluator: Evaluator, device: str) -> str:
+    """The device that is meant: the GPU of an evaluator that is on one, unless it is the CPU.
+
+    Raises:
+        ValueError: when they are on different GPUs.
+    """
+    own = device_of(evaluator)
+    if "cpu" in (own, device) or own == "cuda":
+        return device
+    if device not in ("auto", "cuda", own):
+        raise ValueError(
+            f"the evaluator is on {own} and the search on {device}; choose one GPU for both"
+        )
+    return own
 
 
 def _whole(seed: Any) -> int:

@@ -11,7 +11,7 @@ from tesuji.cli.gomocup_limits import Limits, resident_bytes
 from tesuji.cli.gomocup_protocol import GomocupServer, parse_line
 from tesuji.cli.gomocup_session import GomocupSession
 from tesuji.cli.line_reading import LineReader
-from tesuji.search.config import SearchConfig
+from tesuji.search.options import TREE_BYTES
 
 NO_LIMIT = 2**31 - 1
 MIB = 1 << 20
@@ -295,7 +295,7 @@ def test_a_search_is_kept_to_time_and_memory():
     session.limits.take("max_memory", resident_bytes() + 64 * MIB)
     session.limits.take("timeout_turn", 2000)
     limited = session.limited_agent().config
-    assert limited.max_bytes < unlimited.max_bytes == SearchConfig().max_bytes
+    assert limited.max_bytes < unlimited.max_bytes == TREE_BYTES
     asked = limit_by_clock(limited, session.limits.allot(0))
     assert asked.simulations == 0 and 1.5 < asked.seconds < 2
     assert asked.max_bytes == limited.max_bytes

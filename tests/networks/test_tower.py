@@ -221,12 +221,15 @@ def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():
     assert (wide.warpgroups, wide.boards) == (3, 2) and wide.shared_bytes <= SHARED_BYTES
 
 
-def test_a_plan_leaves_registers_to_other_kernels_if_asked():
+def test_a_plan_leaves_registers_and_shared_memory_to_other_kernels():
     shape = TowerShape(6, 7, 2, 4, 64)
-    assert 60_000 < Plan(shape, 2, 5).block_registers <= 65_536
-    assert Plan(shape, 2, 5, registers=168).block_registers == 288 * 168
-    for registers in (144, 232):  # fewer than 120 sums and addresses take; more than there are
-        with pytest.raises(ValueError, match=f"{registers} registers for each of 288 threads"):
+    for warpgroups, boards in ((2, 5), (3, 4)):
+        plan = Plan(shape, warpgroups, boards)
+        assert plan.block_registers == 65_536 - 4 * 32 * 128
+        assert plan.shared_bytes <= SHARED_BYTES - 4 * 1024
+    assert Plan(shape, 2, 5, registers=168).block_registers == 256 * 168
+    for registers in (144, 264):  # fewer than 120 sums and addresses take; more than there are
+        with pytest.raises(ValueError, match=f"{registers} registers for each of 256 threads"):
             Plan(shape, 2, 5, registers=registers)
 
 

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_names_of_moves_may_be_shouted():
         ("crashes", "ended with exit code 3"),
         ("is killed", "was killed by signal 11"),
         ("falls silent", "no answer to 'genmove"),
-        ("babbles", "in 1"),
+        ("babbles", "in 1|wrote too much"),  # whichever is seen first
         ("closes its output", "closed its output"),
         ("plays an illegal move", "which is not legal"),
         ("answers nonsense", "answered 'z99 of course', which is no move of tic-tac-toe"),
@@ -135,7 +136,7 @@ def test_a_faulty_engine_loses_the_game_and_is_named(fault, words, tmp_path):
     for record in result.records:
         assert (record.loser is not None) == bool(record.fault)
         if record.fault:
-            assert words in record.fault and record.seats[record.loser] == 0
+            assert re.search(words, record.fault) and record.seats[record.loser] == 0
             assert record.score == 0.0 and "genmove" in record.transcript
     assert result.as_dict()["lost_by_fault"] == [len(faults), 0]
     kept = save_transcripts([result], tmp_path / "games.jsonl")

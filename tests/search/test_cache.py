@@ -173,7 +173,7 @@ def test_no_position_is_evaluated_twice(leaves):
 
 
 def test_equal_leaves_of_a_round_share_a_place():
-    game, config = make("tic-tac-toe"), SearchConfig(simulations=4)
+    game, config = make("tic-tac-toe"), SearchConfig(simulations=4, max_bytes=1 << 20)
     tree = make_tree(game, config, 3, plan_tree(game, config, 3))
     scratch = make_scratch(game, config, 3, seed=0)
     tree.states[:, 0] = position(game, 2, seed=1)

@@ -13,6 +13,7 @@ from played_games import as_key
 
 from tesuji import SearchConfig, make_game, search
 from tesuji.networks.cuda_engine import CudaBatch
+from tesuji.search import pipeline
 from tesuji.search.device_run import DEVICE
 from tesuji.selfplay.columns import GameColumns, columns_to_table
 from tesuji.selfplay.config import SelfPlayConfig
@@ -173,7 +174,7 @@ def search_case(name, device):
     config = SearchConfig(simulations=16, **SEARCHES[name])
     for title, place, at_once in (("cpu", "cpu", 0), ("one", "cuda", 0), ("two", "cuda", 1)):
         evaluator = ExactEvaluator(game, "cpu" if place == "cpu" else device)
-        evaluator.at_once = at_once
+        evaluator.at_once, pipeline.FEWEST_TILES = at_once, 2
         results = search(game, states, evaluator, config, seed=1, device=place)
         found[title] = [result.visits.tolist() for result in results]
     return found

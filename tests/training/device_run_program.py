@@ -24,6 +24,7 @@ SMALL = {
     "training__generation_positions": 24,
     "training__batch_size": 8,
     "training__window_start": 60,
+    "training__reuse": 1.5,
 }
 
 

@@ -14,6 +14,7 @@ from tesuji.games.registry import make_game
 from tesuji.games.setting_up import set_up
 from tesuji.opponents.gomocup_engine import OPPONENT, OWN, find_rule, name_point, parse_point
 from tesuji.opponents.protocol import Follower, GaveUp, Opponent, PlayedGame
+from tesuji.search.options import TREE_BYTES
 
 _EXACT, _CONTINUOUS, _RENJU, _CARO = 1, 2, 4, 8  # bits of a rule
 _SHORTEST = 0.001  # seconds
@@ -163,7 +164,7 @@ class GomocupSession:
         if not isinstance(self.agent, SearchAgent):
             return self.agent
         config = self.agent.config
-        most = self.limits.tree_bytes(config.max_bytes, resident_bytes())
+        most = self.limits.tree_bytes(config.max_bytes or TREE_BYTES, resident_bytes())
         return dataclasses.replace(self.agent, config=dataclasses.replace(config, max_bytes=most))
 
     def make_ready(self) -> None:

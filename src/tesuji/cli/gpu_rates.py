@@ -12,7 +12,6 @@ from tesuji.search.config import SearchConfig, Selection
 _ROOTS = 256  # different positions from which the games of a batch are searched
 _PLIES = 12  # random moves before them, at most
 _NETWORK_CALLS = 32
-_MOST_BYTES = 64 << 30
 
 
 class GpuRate(NamedTuple):
@@ -51,7 +50,7 @@ def measure_search(
     choose_device("cuda", needs_torch=True)
     network = draw_zeros(make_network(game, network_config, 0))
     evaluator = CudaEvaluator(network, game, rows=games)
-    config = SearchConfig(simulations=simulations, selection=selection, max_bytes=_MOST_BYTES)
+    config = SearchConfig(simulations=simulations, selection=selection)
     search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
     batch = evaluator.device_batch(games)
     batch.planes.copy_(torch.from_numpy(search.observations()))

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tesuji.cli.errors import BadInput, refusing
+from tesuji.devices import look
 
 if TYPE_CHECKING:
+    from tesuji.selfplay.compiling_ahead import Compilers
     from tesuji.training.config import RunConfig
     from tesuji.training.folder import RunFolder
     from tesuji.training.loop import Run
@@ -63,6 +65,8 @@ def train(
 
     Watch the curves: [bold]tensorboard --logdir runs[/]
     """
+    with refusing(what):
+        compilers = _start_compiling(what, device, settings or [])
     from tesuji.cli.training_view import TrainingView, show_summary
     from tesuji.training.loop import Limits
 
@@ -85,7 +89,7 @@ def train(
             limits = Limits(config.run.minutes * 60.0, config.run.generations)
             view = TrainingView(folder, game, config, limits, is_new)
             with view:
-                learning = _make_run(folder, config, game, place)
+                learning = _make_run(folder, config, game, place, compilers)
                 if learning.progress(limits) >= 1.0:
                     raise BadInput(
                         f"{folder.path} has reached its limit already "
@@ -100,6 +104,18 @@ def train(
             show_summary(folder, view)
             if signals:
                 raise typer.Exit(128 + signals[0])
+
+
+def _start_compiling(what: str, device: str | None, settings: list[str]) -> "Compilers | None":
+    """What compiles a new run's kernels where there is a GPU: first of all, as it takes longest."""
+    is_for_cpu = device == "cpu" or "run.device=cpu" in settings
+    if is_for_cpu or Path(what).is_dir() or look().gpus == 0:
+        return None
+    from tesuji.games.registry import make_game
+    from tesuji.selfplay.compiling_ahead import Compilers
+
+    game = make_game(what)
+    return Compilers(game, _lasting_name(what)) if game.runs_on_gpu else None
 
 
 def _find_folder(what: str, run: Path | None) -> "RunFolder":
@@ -188,7 +204,9 @@ def _lasting_name(what: str) -> str:
     return f"{Path(path).resolve()}:{name}" if Path(path).is_file() else what
 
 
-def _make_run(folder: "RunFolder", config: "RunConfig", game: Any, device: str) -> "Run":
+def _make_run(
+    folder: "RunFolder", config: "RunConfig", game: Any, device: str, compilers: "Compilers | None"
+) -> "Run":
     from tesuji.arena.assessing import Assessor
     from tesuji.arena.gate import make_gate
     from tesuji.training.loop import Run
@@ -202,6 +220,7 @@ def _make_run(folder: "RunFolder", config: "RunConfig", game: Any, device: str) 
         assess=assessor.assess,
         gate=lambda new, old, search, seed: gate(new, old, search, seed).passed,
         device=device,
+        compilers=compilers,
     )
 
 

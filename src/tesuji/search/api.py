@@ -122,11 +122,11 @@ class Searcher:
             raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
         self.game = game
         self.evaluator = evaluator
-        self.config = resolve(config, evaluator)
         if cache is not None:
             check_cache(cache, game, evaluator, device)
         needs_torch = device_of(evaluator) != "cpu"
         self.device = choose_device(_beside(evaluator, device), needs_torch)
+        self.config = resolve(config, evaluator, self.device)
         self.threads = threads or len(os.sched_getaffinity(0))
         self.cache = cache
         self._tree: Tree | None = None

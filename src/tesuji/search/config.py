@@ -33,9 +33,9 @@ class SearchConfig:
     simulations for each, because a small game's tree may stop growing before."""
     seconds: float = 0.0
     """Wall-clock time."""
-    max_bytes: int = 1 << 30
+    max_bytes: int = 0
     """Most memory for the tree, all games of a batch together; a full tree is searched on without
-    growing, but for the room that proven_values makes."""
+    growing, but for the room that proven_values makes. 0: 1 GiB, on a GPU half of what is free."""
 
     # Selection.
     selection: Selection = "auto"
@@ -144,7 +144,7 @@ def option_kinds() -> dict[str, Any]:
 
 
 _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
-_POSITIVE = ("c_puct_spread_prior", "max_bytes", "gumbel_c_scale")
+_POSITIVE = ("c_puct_spread_prior", "gumbel_c_scale")
 _MOST_INT = 2**31 - 1  # compiled code counts visits in 32 bits
 _AT_MOST = {option: _MOST_INT for option, kind in option_kinds().items() if kind is int} | {
     "simulations": 2**31 - 2,

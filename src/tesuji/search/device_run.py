@@ -66,7 +66,8 @@ class DeviceRun:
         self._scratch = Scratch(*map(upload, self.scratch))
         self._options = as_arguments(self.options)
         self._report = upload(np.zeros((self.games, 4), np.int64))
-        self._tag, self._lanes = register(self.game), lanes_for(edges_per_node(self.game))
+        self._tag = register(self.game)
+        self._lanes = lanes_for(edges_per_node(self.game), self.games)
 
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up; `threads` means nothing here."""
@@ -202,7 +203,7 @@ class DeviceSearch:
     def __init__(  # noqa: D107
         self, game: Game, evaluator: Any, config: SearchConfig, states: NDArray[Any]
     ) -> None:
-        config, games = resolve(config, evaluator), len(states)
+        config, games = resolve(config, evaluator, "cuda"), len(states)
         tree = make_tree(game, config, games, plan_tree(game, config, games), DEVICE)
         self._run = DeviceRun(Setup(game, evaluator, config, None), tree, 0)
         self._play = self._run._rounds_of(upload(states))

@@ -18,11 +18,13 @@ from tesuji.compiling import KERNEL
 MOST_LANES = 32
 """Threads of a warp."""
 
+_MOST_THREADS = 65_536  # of all games; with more, games wait for each other, see measurements.md
 
-def lanes_for(edges: int) -> int:
-    """How many threads walk a tree whose nodes have at most so many edges."""
+
+def lanes_for(edges: int, games: int) -> int:
+    """How many threads walk each of so many trees, whose nodes have at most so many edges."""
     lanes = 1
-    while lanes < min(edges, MOST_LANES):
+    while lanes < min(edges, MOST_LANES) and 2 * lanes * games <= _MOST_THREADS:
         lanes *= 2
     return lanes
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tesuji.devices import free_bytes
 from tesuji.games.contract import Game
 from tesuji.records import Record
 from tesuji.search.config import (
@@ -30,6 +31,9 @@ _CODES = {
     "pending": ("count", "draw", "loss"),
     "amaf": ("off", "rave", "grave"),
 }
+TREE_BYTES = 1 << 30
+"""Most memory for a tree on the CPU where nothing else is said."""
+
 _SIMULATIONS_PER_NODE = 100
 # A tree that is searched to its end has no leaf any more; the round must end all the same, so that
 # whoever waits for it sees the clock and Ctrl-C. Nothing is on its way then, so no result changes.
@@ -63,8 +67,8 @@ Options = namedtuple("Options", OPTIONS_DTYPE.names or ())  # type: ignore[misc]
 """The same numbers as arguments of a kernel: a GPU has those at hand, and memory is far away."""
 
 
-def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
-    """The config with every `auto` decided.
+def resolve(config: SearchConfig, evaluator: Any, device: str = "cpu") -> SearchConfig:
+    """The config with every `auto` decided, for a search on that device.
 
     Raises:
         ValueError: for options that do not go together once that is done.
@@ -82,7 +86,8 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
     given = dataclasses.replace(resolved, fpu=_given_fpu(config.fpu, selection))
     for option, reason in ignored_options(given).items():
         raise ValueError(f"{option} counts only with {reason}")
-    return dataclasses.replace(resolved, fpu=fpu)
+    room = TREE_BYTES if device == "cpu" else free_bytes() // 2
+    return dataclasses.replace(resolved, fpu=fpu, max_bytes=config.max_bytes or room)
 
 
 def _given_fpu(fpu: str, selection: str) -> Any:

@@ -11,6 +11,10 @@ from typing import Any, NamedTuple
 
 from tesuji.search.evaluators import DeviceBatch
 
+FEWEST_TILES = 10
+"""Tiles of the network from which on two parts are faster than one: 16,384 games of Connect Four
+by 3 %, and 8,192 not."""
+
 
 class Part(NamedTuple):
     """Games `first` to `last` − 1, and the room in which the network reads their leaves."""
@@ -32,7 +36,7 @@ def make_parts(evaluator: Any, games: int, leaves: int = 1) -> list[Part]:
     """
     bounds = [0, games]
     tiles = -(-games * leaves // evaluator.at_once) if evaluator.at_once else 1
-    if tiles > 1:
+    if tiles >= FEWEST_TILES:
         bounds.insert(1, tiles // 2 * evaluator.at_once // leaves)
     return [
         Part(evaluator.device_batch((last - first) * leaves), first, last)

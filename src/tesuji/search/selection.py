@@ -180,7 +180,9 @@ def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
     sum_visits = tree.nodes[b, node].sum_visits + pending_below(tree, options, b, node)
     node_visits = sum_visits if node == ROOT else sum_visits + 1
     mover = tree.nodes[b, node].mover
-    limit, floor = tree.nodes[b, node].num_edges, -INFINITE
+    limit, floor, forced = tree.nodes[b, node].num_edges, -INFINITE, options.forced_playouts
+    if forced > 0.0 and tree.roots[b].is_cheap:
+        forced = 0.0
     if options.widening > 0.0:
         limit = widening_limit(options.widening, options.widening_exponent, sum_visits)
     if options.prune_margin > 0.0:
@@ -194,7 +196,7 @@ def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
         node if options.amaf == AMAF_OFF else amaf_reference(tree, options, b, node),
         limit,
         floor,
-        0.0 if tree.roots[b].is_cheap else options.forced_playouts,
+        forced,
     )
 
 

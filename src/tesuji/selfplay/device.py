@@ -70,10 +70,10 @@ class DeviceWorker:
         check_for_game(search, game)
         check_selfplay_search(search)
         self.game, self.evaluator, self.device = game, evaluator, evaluator.device
-        self.search = resolve(search, evaluator)
+        self.search = resolve(search, evaluator, "cuda")
         self.config = resolve_selfplay(config, game)
         self._tag, self._count = register(game), self.config.games
-        self._lanes = lanes_for(edges_per_node(game))
+        self._lanes = lanes_for(edges_per_node(game), self._count)
         count = self._count
         size = plan_tree(game, self.search, count, kept_nodes(search, self.config))
         tree = make_tree(game, self.search, count, size, DEVICE)

@@ -23,7 +23,15 @@ from tesuji.search.random import make_streams
 from tesuji.search.result import visits_to_policy
 from tesuji.search.root import add_dirichlet_noise
 from tesuji.search.selection import Terms, best_edge, edge_score, node_terms
-from tesuji.search.tree import ROOT, Tree, amaf_dtype, edge_dtype, extra_dtype, node_extra_dtype
+from tesuji.search.tree import (
+    ROOT,
+    Tree,
+    amaf_dtype,
+    edge_dtype,
+    extra_dtype,
+    node_extra_dtype,
+    root_dtype,
+)
 from tesuji.server.messages.formula import (
     Child,
     Curve,
@@ -112,7 +120,7 @@ def _make_root(request: FormulaRequest) -> Tree:
         amaf=np.zeros((0, 0, 0), _AMAF),
         zones=np.zeros((0, 0, 0), np.uint64),
         templates=np.zeros((0, 0, 0, 0, 0), np.uint64),
-        roots=np.zeros(0, np.int8),
+        roots=np.zeros(1, root_dtype(_GAME)),
     )
     visits = np.array([child.visits for child in request.children], np.int64)
     q = np.array([child.q for child in request.children])

@@ -124,12 +124,13 @@ class _OneNode(NamedTuple):
     node_extras: dict[tuple[int, int], Standing]
     edges: dict[tuple[int, int], MoveStanding]
     extras: dict[tuple[int, int], MoveStanding]
+    roots: list[SimpleNamespace]
 
 
 def _plant(standing: Standing) -> _OneNode:
     nodes = {(0, ROOT if standing.is_root else _ELSEWHERE): standing}
     edges = {(0, place): move for place, move in enumerate(standing.moves)}
-    return _OneNode(nodes, nodes, edges, edges)
+    return _OneNode(nodes, nodes, edges, edges, [SimpleNamespace(is_cheap=False)])
 
 
 def _score_move(

@@ -11,6 +11,8 @@ from tesuji.games.contract import Game, has_chance
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
 from tesuji.networks.evaluators import (
+    CUDA_ENGINES,
+    ENGINES,
     available_engines,
     check_engine,
     choose_cuda_engine,
@@ -221,16 +223,20 @@ def choose_training_device(asked: str, game: Game) -> str:
 
 
 def gpu_config(game: Game, search: SearchConfig) -> RunConfig:
-    """The settings for a GPU: more of everything. docs/measurements.md says what was tried."""
+    """The settings for a GPU: more of everything. docs/measurements.md says what was tried.
+
+    Games are many and begin at random, so they need little more chance: moves nearer to the best
+    ones make outcomes nearer to the truth.
+    """
     network = NetworkConfig(channels=64)
-    search = dataclasses.replace(search, simulations=32)
+    search = dataclasses.replace(search, selection="puct", simulations=32, noise_weight=0.25)
     games = fit_games(game, search, network, free_bytes())
-    selfplay = SelfPlayConfig(games=games)
+    selfplay = SelfPlayConfig(games=games, temperature=0.4)
     training = TrainingConfig(
         generation_positions=32 * games,
         window_start=64 * games,
-        batch_size=min(8192, games),
-        reuse=1.5,
+        batch_size=min(4096, games),
+        reuse=3.0,
         average_decay=0.99,
     )
     return RunConfig(network, search, selfplay, training)
@@ -261,10 +267,13 @@ def measure_engine(config: RunConfig, game: Game, device: str = "cpu") -> RunCon
         ValueError: for an engine that is none, or that cannot run the network here.
     """
     engine = config.run.engine
-    if engine != "auto" and (device != "cpu") != engine.startswith("cuda"):
+    if engine in (CUDA_ENGINES if device == "cpu" else ENGINES):
         engine = "auto"  # a run that goes on elsewhere than it began
     if device != "cpu":
         engine = choose_cuda_engine() if engine == "auto" else engine
+        if engine not in CUDA_ENGINES:
+            names = ", ".join(CUDA_ENGINES)
+            raise ValueError(f"a GPU has no engine {engine!r}; choose auto or one of {names}")
         return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
     network = draw_zeros(make_network(game, config.network, config.run.seed))
     if engine != "auto":

@@ -21,7 +21,7 @@ from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunError, RunFolder
 from tesuji.training.generating import Played
 from tesuji.training.metrics import MetricsLog
-from tesuji.training.places import make_generator, make_learner, make_replay, start_compiling
+from tesuji.training.places import make_generator, make_learner, make_replay
 from tesuji.training.replay import window_size
 from tesuji.training.saved import playing_search
 
@@ -78,6 +78,7 @@ class Run:
         assess: measures strength now and then.
         gate: decides whether new weights play; used where the config says so.
         device: cpu, or a GPU on which everything is done.
+        compilers: the processes that compile for a GPU meanwhile, if any.
     """
 
     def __init__(  # noqa: D107
@@ -88,11 +89,11 @@ class Run:
         assess: Assess | None = None,
         gate: Gate | None = None,
         device: str = "cpu",
+        compilers: Any = None,
     ) -> None:
         self.folder, self.config, self.game = folder, config, game
         self._assess, self._gate = assess, gate
         self.threads = config.run.threads or len(os.sched_getaffinity(0))
-        compilers = start_compiling(folder, game, device)
         network = make_network(game, config.network, config.run.seed)
         self.device = device
         self.learner: Any = make_learner(network, config.training, device, self.threads)

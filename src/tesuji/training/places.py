@@ -39,15 +39,6 @@ def make_replay(game: Game, config: TrainingConfig, device: str) -> "AnyReplay":
     return DeviceReplay(game, config, torch_device(device))
 
 
-def start_compiling(folder: RunFolder, game: Game, device: str) -> "Compilers | None":
-    """What compiles self-play for a GPU meanwhile."""
-    if device == "cpu":
-        return None
-    from tesuji.selfplay.compiling_ahead import Compilers
-
-    return Compilers(game, folder.read_config()[1]["game"])
-
-
 def make_generator(
     folder: RunFolder,
     config: RunConfig,

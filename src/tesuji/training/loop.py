@@ -4,17 +4,16 @@ import dataclasses
 import logging
 import os
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import make_network
-from tesuji.networks.evaluators import NetworkEvaluator, make_evaluator
+from tesuji.networks.evaluators import make_evaluator
 from tesuji.networks.weights import save_weights
-from tesuji.search.config import SearchConfig
 from tesuji.selfplay.positions import targets_of
 from tesuji.selfplay.shards import read_latest
 from tesuji.training.config import RunConfig
@@ -24,12 +23,7 @@ from tesuji.training.metrics import MetricsLog
 from tesuji.training.places import make_generator, make_learner, make_replay
 from tesuji.training.replay import window_size
 from tesuji.training.saved import playing_search
-
-Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
-"""Measures the strength of an evaluator; what it returns goes into the metrics."""
-
-Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig, int], bool]
-"""Whether new weights (the first) may replace those that play (the second); the last is a seed."""
+from tesuji.training.watching import Assess, Gate, Listener
 
 _log = logging.getLogger("tesuji")
 _STRENGTH_SIMULATIONS = 64
@@ -40,19 +34,6 @@ class Limits(NamedTuple):
 
     seconds: float = 0.0  # of the run's own clock, which stands still while it is stopped
     generations: int = 0
-
-
-class Listener(Protocol):
-    """Who is told how a run goes."""
-
-    def on_selfplay(self, generation: int, positions: int, wanted: int) -> None:
-        """Self-play has made so many of the positions wanted."""
-
-    def on_learning(self, generation: int, steps: int) -> None:
-        """The network begins to learn from them."""
-
-    def on_generation(self, metrics: dict[str, Any], progress: float) -> None:
-        """A generation is whole and saved."""
 
 
 @dataclasses.dataclass
@@ -150,11 +131,12 @@ class Run:
         metrics = self._learn(generation, played, limits, listener)
         seconds = time.monotonic() - start
         metrics |= played.metrics | {"selfplay_share": selfplay_seconds / max(seconds, 1e-9)}
+        state = self._read_state()
         is_late = self._seconds_left(limits) < seconds
         if not is_late and not self._is_stopped:
             self._generator.begin(generation + 1, self.counters.playing_step)
         metrics |= self._measure_strength(is_late, limits)
-        self._commit(generation, metrics)
+        self._commit(generation, metrics, state)
         listener.on_generation(metrics, self.progress(limits))
         return True
 
@@ -189,9 +171,9 @@ class Run:
         }
 
     def _take_weights(self) -> bool:
-        """Saves the new weights, and has them play unless the gate refuses them."""
-        network = self._learned_network()
-        self._save_weights(network)
+        """Has the new weights play unless the gate refuses them."""
+        is_averaged = self.config.training.average_decay > 0
+        network = self.learner.average if is_averaged else self.learner.network
         if self.config.run.gate and self._gate is not None:
             engine = self._generator.engine
             new = make_evaluator(network, self.game, engine)
@@ -204,11 +186,6 @@ class Run:
         self.counters.playing_step = self.learner.step
         return True
 
-    def _learned_network(self) -> Any:
-        """The weights as they would play."""
-        is_averaged = self.config.training.average_decay > 0
-        return self.learner.average if is_averaged else self.learner.network
-
     def _load_player(self) -> Any:
         """The network that plays; from the run's state where its file was lost."""
         player, step = make_network(self.game, self.config.network, 0), self.counters.playing_step
@@ -218,12 +195,15 @@ class Run:
             if step != self.learner.step:
                 raise RunError(f"{error}; put a copy of that file back") from error
             _log.warning("%s: written again from %s", error, self.folder.state_file)
-            self._save_weights(self._learned_network())
+            self._save_weights(self.learner.state())
             self.folder.load_weights(player, step)
         return player
 
-    def _save_weights(self, network: Any) -> None:
-        save_weights(network, self.folder.weights_file(self.learner.step), {})
+    def _save_weights(self, state: dict[str, Tensor]) -> None:
+        """Saves those that play, or would if there were no gate."""
+        prefix = "average." if self.config.training.average_decay > 0 else "network."
+        weights = {k.removeprefix(prefix): v for k, v in state.items() if k.startswith(prefix)}
+        save_weights(weights, self.folder.weights_file(self.learner.step), {})
 
     def _measure_strength(self, is_late: bool, limits: Limits) -> dict[str, float]:
         """Strength, where it is time to measure it, or too late for another generation."""
@@ -238,22 +218,30 @@ class Run:
         self.counters.assessed_at = clock
         return found
 
-    def _commit(self, generation: int, metrics: dict[str, Any]) -> None:
+    def _commit(self, generation: int, metrics: dict[str, Any], state: dict[str, Tensor]) -> None:
         """Makes the generation true: from here on a killed run goes on after it."""
         counters = self.counters
         counters.generation = generation
         counters.seconds, self._started = self.clock(), time.monotonic()
         metrics["seconds"] = counters.seconds
+        self._save_weights(state)
         self._generator.wait_until_saved()
         counters.metrics_size = self._log.write(metrics)
-        self._save_state()
+        self._save_state(state)
         self._generator.forget(generation - 1)
         self._prune_weights()
 
-    def _save_state(self) -> None:
-        tensors = self.learner.state()
-        for name, array in self.replay.saved().items():
-            tensors[f"replay.{name}"] = torch.from_numpy(array)
+    def _read_state(self) -> dict[str, Tensor]:
+        """The tensors that the next generation depends on.
+
+        Taken off a device before that generation begins there, whose games they would wait for.
+        """
+        arrays = self.replay.saved().items()
+        window = {f"replay.{name}": torch.from_numpy(array) for name, array in arrays}
+        tensors: dict[str, Tensor] = self.learner.state()
+        return tensors | window
+
+    def _save_state(self, tensors: dict[str, Tensor]) -> None:
         saved = dataclasses.asdict(self.counters) | {
             "random": self._random.bit_generator.state,
             "replay_total": self.replay.total,
@@ -271,7 +259,7 @@ class Run:
         self._started = 0.0
         saved = self.folder.read_state()
         if saved is None:
-            self._save_weights(self.learner.average)
+            self._save_weights(self.learner.state())
             return
         tensors, counters = saved
         try:

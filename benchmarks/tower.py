@@ -1,34 +1,43 @@
 """The fused tower against cuDNN's fused convolutions, on a Hopper GPU.
 
     python benchmarks/tower.py            every section below, each in a process of its own
-    python benchmarks/tower.py check      the kernel layer by layer against float32, several shapes
+    python benchmarks/tower.py check      the kernels against float32, the tower layer by layer
     python benchmarks/tower.py time       evaluations a second of whole networks, Connect Four 4×64
     python benchmarks/tower.py wide       the same, 6×128
     python benchmarks/tower.py parts      one batch with parts of the kernel left out
+    python benchmarks/tower.py heads      the heads' kernel and cuBLAS, alone and beside a tower
 
 Weights are random and nowhere zero. Rates are the best of several rounds, methods interleaved, each
 a CUDA graph from float32 planes to logits and values.
 """
 
-import multiprocessing
 import subprocess
 import sys
 import time
 
 import torch
 from torch.nn import functional
+from tower_heads import check_heads, time_heads
+from tower_timing import (
+    MULTIPROCESSORS,
+    best_seconds,
+    captured,
+    compile_all,
+    cublas_heads,
+    drawn,
+    heads_shape_of,
+    shape_of,
+)
 
-from tesuji import make_game
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.tower import Tower, compile_kernel
-from tesuji.networks.tower_plan import Plan, TowerShape, make_plan
-from tesuji.networks.tower_weights import pack_biases, pack_readers
+from tesuji.networks.heads import Heads
+from tesuji.networks.heads_plan import HeadsPlan
+from tesuji.networks.tower import Tower
+from tesuji.networks.tower_plan import Plan, make_plan
+from tesuji.networks.tower_weights import pack_biases
 
 BATCHES = (2048, 4096, 8192, 16_384)
 TOLERANCE = 0.02  # of a layer's largest activation: bf16 rounding adds up over the layers
-LIMITS = {"check": 60, "time": 60, "wide": 40, "parts": 40}  # seconds
-MULTIPROCESSORS = 132
+LIMITS = {"check": 60, "time": 60, "wide": 40, "parts": 40, "heads": 40}  # seconds
 
 
 def main():
@@ -37,6 +46,7 @@ def main():
         "time": time_networks,
         "wide": time_wide_networks,
         "parts": time_parts,
+        "heads": time_heads,
     }
     if len(sys.argv) > 1:
         sections[sys.argv[1]]()
@@ -49,30 +59,6 @@ def main():
         except subprocess.TimeoutExpired:
             code = "took too long"
         print(f"== {name}: exit {code}, {time.perf_counter() - start:.0f} s", flush=True)
-
-
-def drawn(name, blocks, channels):
-    """A game's network with nothing zero, biases too, on the GPU."""
-    network = make_network(make_game(name), NetworkConfig(blocks=blocks, channels=channels), 0)
-    draw_zeros(network)
-    generator = torch.Generator().manual_seed(2)
-    with torch.no_grad():
-        for weight in network.parameters():
-            if weight.ndim == 1:
-                weight.normal_(0.0, 0.2, generator=generator)
-    return network.cuda().requires_grad_(False)
-
-
-def shape_of(name, blocks, channels):
-    planes, height, width = make_game(name).observation_shape
-    return TowerShape(height, width, planes, blocks, channels)
-
-
-def compile_all(plans):
-    """Machine code by plan; in processes, which must be before CUDA begins."""
-    plans = list(dict.fromkeys(plans))
-    with multiprocessing.get_context("fork").Pool(16) as pool:
-        return dict(zip(plans, pool.map(compile_kernel, plans, chunksize=1), strict=True))
 
 
 # ---- check ----------------------------------------------------------------------------------
@@ -99,7 +85,8 @@ def check_shapes():
         plan = Plan(shape_of(name, blocks, channels), warpgroups, boards, is_dumping=True)
         cases.append((name, plan, batch))
     binaries = compile_all([plan for _, plan, _ in cases])
-    wrong = sum([check(name, plan, batch, binaries[plan]) for name, plan, batch in cases])
+    wrong = check_heads()
+    wrong += sum([check(name, plan, batch, binaries[plan]) for name, plan, batch in cases])
     print("all right" if not wrong else f"{wrong} WRONG")
     sys.exit(wrong > 0)
 
@@ -260,7 +247,7 @@ def cudnn_network(network, planes):
         bias[: len(weight)]
         for bias, weight in zip(pack_biases(network).bfloat16(), weights, strict=True)
     ]
-    read = reader(network)
+    read = cublas_heads(network)
     same, one = [1, 1], [1, 1]
 
     def run():
@@ -272,73 +259,29 @@ def cudnn_network(network, planes):
                 inner, weights[i + 1], x, 1.0, biases[i + 1], one, same, one, 1
             )
         x = torch.cudnn_convolution_relu(x, weights[-1], biases[-1], one, [0, 0], one, 1)
-        return read(x.permute(0, 2, 3, 1).flatten(1))
+        return read(x.permute(0, 2, 3, 1).flatten(1, 2))
 
     return run
 
 
 def tower_network(network, planes, plan, binary, is_alone=False):
-    """The same by the fused tower."""
+    """The same by the fused tower and the heads' kernel."""
     tower = Tower(plan, binary)
     tower.load(network)
-    out = torch.empty((len(planes), 42, 64), device="cuda").bfloat16()
-    read = reader(network)
+    batch = len(planes)
+    out = torch.empty((batch, 42, 64), device="cuda").bfloat16()
+    heads = Heads(network, HeadsPlan(heads_shape_of("connect-four")))
+    room = heads.make_room(batch)
+    answers = torch.empty((batch, 7), device="cuda"), torch.empty((batch, 1), device="cuda")
 
     def run():
         tower(planes, out)
-        return None if is_alone else read(out.flatten(1))
+        if is_alone:
+            return None
+        heads(out, *answers, room)
+        return answers
 
     return run
-
-
-def reader(network):
-    """The linear layers, from the heads' channels [B, cells · 64]."""
-    weight, bias = (part.bfloat16() for part in pack_readers(network))
-    missing = (0, -len(bias) % 8)  # columns in multiples of 16 bytes, as fast products want them
-    weight, bias = functional.pad(weight, missing), functional.pad(bias, missing)
-    last = network.value[-1]
-    actions, end = network.policy[-1].out_features, -missing[1] or None
-
-    def read(heads):
-        both = torch.addmm(bias, heads, weight)
-        hidden = functional.relu(both[:, actions:end]).float()
-        return both[:, :actions].float(), torch.tanh(
-            functional.linear(hidden, last.weight, last.bias)
-        )
-
-    return read
-
-
-def captured(run):
-    """A graph of the function, what its replays write, and the function.
-
-    A graph keeps addresses, not tensors: weights and buffers live as long as the function does.
-    """
-    side = torch.cuda.Stream()
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            run()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = run()
-    return graph, result, run
-
-
-def best_seconds(graphs, rounds=6, replays=10):
-    """Of one replay of each, interleaved."""
-    best = dict.fromkeys(graphs, float("inf"))
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    for _ in range(rounds):
-        for label, (graph, *_) in graphs.items():
-            graph.replay()
-            start.record()
-            for _ in range(replays):
-                graph.replay()
-            end.record()
-            end.synchronize()
-            best[label] = min(best[label], start.elapsed_time(end) / 1e3 / replays)
-    return best
 
 
 def print_differences(graphs, network, planes):

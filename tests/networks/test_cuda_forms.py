@@ -11,7 +11,7 @@ from drawn_networks import GAMES, drawn_network, observations
 from tesuji import make_game
 from tesuji.networks import cuda_engine
 from tesuji.networks.config import NetworkConfig
-from tesuji.networks.cuda_engine import CudaEvaluator
+from tesuji.networks.cuda_engine import CudaBatch, CudaEvaluator
 from tesuji.networks.evaluators import TOLERANCES, disagreement, make_evaluator
 
 CONNECT_FOUR = make_game("connect-four")
@@ -99,6 +99,42 @@ def test_what_was_recorded_uses_new_weights_where_they_are(device):
     assert disagreement(*found) > 0.1
     batch.clear()
     assert not batch.planes.any()
+
+
+class TwoSteps:
+    """The first step doubles the observations, the second sums them."""
+
+    name, at_once = "two steps", 0
+
+    def load(self, network):
+        raise AssertionError("it has no weights")
+
+    def make_room(self, rows):
+        return torch.zeros((rows, *CONNECT_FOUR.observation_shape))
+
+    def read(self, planes, room):
+        room.copy_(2 * planes)
+
+    def answer(self, room, logits, values):
+        logits.copy_(room.sum((1, 2)))
+        values.copy_(room.sum((1, 2, 3))[:, None])
+
+    def __call__(self, planes):
+        return (2 * planes).sum((1, 2)), (2 * planes).sum((1, 2, 3))[:, None]
+
+
+def test_batches_of_a_form_of_two_steps_keep_what_they_read_until_they_answer():
+    one, other = (CudaBatch(TwoSteps(), CONNECT_FOUR, 3, torch.device("cpu")) for _ in range(2))
+    for batch, seed in ((one, 0), (other, 1)):
+        batch.planes.copy_(torch.from_numpy(observations(CONNECT_FOUR, 3, seed)))
+        batch.run()
+        assert not batch.logits.any()
+    expected = [TwoSteps()(batch.planes) for batch in (one, other)]
+    for batch, (logits, values) in zip((one, other), expected, strict=True):
+        batch.clear()
+        batch.answer()
+        assert torch.equal(batch.logits, logits) and torch.equal(batch.values, values)
+    assert not torch.equal(one.logits, other.logits)
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from drawn_networks import drawn_network, observations
+from drawn_networks import drawn_network
 from torch.nn import functional
 
 from tesuji import make_game
@@ -14,7 +14,7 @@ from tesuji.networks.architectures import make_network
 from tesuji.networks.config import NetworkConfig
 from tesuji.networks.tower import Tower
 from tesuji.networks.tower_plan import SHARED_BYTES, STAGE_BYTES, Plan, TowerShape, make_plan
-from tesuji.networks.tower_weights import pack_biases, pack_readers, pack_weights
+from tesuji.networks.tower_weights import pack_biases, pack_weights
 
 CONNECT_FOUR = make_game("connect-four")
 SMALL = NetworkConfig(blocks=1, channels=24)
@@ -189,22 +189,6 @@ def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boa
         error = np.abs(heads - expected[mine]).max()
         assert error < 0.02 * np.abs(expected).max()
     assert np.abs(expected).max() > 0.1
-
-
-def test_the_readers_turn_the_heads_channels_into_logits_and_values():
-    network = drawn_network(CONNECT_FOUR, SMALL)
-    planes = observations(CONNECT_FOUR, 6)
-    with torch.inference_mode():
-        features = network.body(torch.from_numpy(planes))
-        heads = torch.zeros(6, 42, 64)
-        heads[:, :, :24] = functional.relu(network.policy[0](features)).flatten(2).mT
-        heads[:, :, 32:56] = functional.relu(network.value[0](features)).flatten(2).mT
-        weight, bias = pack_readers(network)
-        logits, hidden = (heads.flatten(1) @ weight + bias).split([7, 64], 1)
-        values = torch.tanh(network.value[-1](functional.relu(hidden)))[:, 0]
-        expected = network(torch.from_numpy(planes))
-    torch.testing.assert_close(logits, expected.logits, atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(values, expected.values, atol=1e-4, rtol=1e-4)
 
 
 def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():

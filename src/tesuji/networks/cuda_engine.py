@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from tesuji.files import write_whole
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import Network
-from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, can_be_fused
-from tesuji.networks.tower import CAPABILITY as TOWER_CAPABILITY
+from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, TwoStepForm, can_be_fused
+from tesuji.networks.nvrtc import CAPABILITY as TOWER_CAPABILITY
 from tesuji.networks.tower_form import TowerForm, tower_shape
 
 Floats = NDArray[np.float32]
@@ -85,6 +85,7 @@ class CudaBatch:
         with torch.no_grad():
             self.planes = torch.zeros((rows, *game.observation_shape), device=device)
             answers = form(self.planes)
+            self._room = form.make_room(rows) if isinstance(form, TwoStepForm) else None
         self.logits, self.values = (torch.zeros_like(answer) for answer in answers)
 
     def clear(self) -> None:
@@ -92,11 +93,20 @@ class CudaBatch:
         self.planes.zero_()
 
     def run(self) -> None:
-        """Evaluates all rows."""
+        """Reads all rows; a form of one step also answers."""
         with torch.no_grad():
+            if isinstance(self._form, TwoStepForm):
+                self._form.read(self.planes, self._room)
+                return
             logits, values = self._form(self.planes)
             self.logits.copy_(logits)
             self.values.copy_(values)
+
+    def answer(self) -> None:
+        """Answers what was read; see `DeviceBatch`."""
+        if isinstance(self._form, TwoStepForm):
+            with torch.no_grad():
+                self._form.answer(self._room, self.logits, self.values)
 
     def stream(self) -> int:
         """The stream on which PyTorch works now."""

@@ -4,11 +4,12 @@
 * `FusedForm`: residual networks in bf16 by cuDNN's convolutions with bias, sum and ReLU in one.
 
 A form is a function from observations to logits and values, both float32. Nothing in it waits for
-the GPU or asks it anything, so a call can be recorded as a graph.
+the GPU or asks it anything, so a call can be recorded as a graph. `TowerForm` (tower_form.py) can
+also be asked in two steps.
 """
 
 import copy
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +33,20 @@ class Form(Protocol):
 
     def __call__(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [B, A] and values [B, 1 or players] of observations [B, *shape]."""
+
+
+@runtime_checkable
+class TwoStepForm(Form, Protocol):
+    """A form whose second step takes so little of a GPU that it runs beside others' first."""
+
+    def make_room(self, rows: int) -> Any:
+        """What is to be kept of so many observations between the steps."""
+
+    def read(self, planes: Tensor, room: Any) -> None:
+        """The first step: from observations [B, *shape] to what is in the room."""
+
+    def answer(self, room: Any, logits: Tensor, values: Tensor) -> None:
+        """The second: writes logits [B, A] and values [B, 1 or players]."""
 
 
 class EagerForm:

@@ -33,22 +33,6 @@ def pack_biases(network: Any) -> Tensor:
     return torch.stack([_filled(bias, 0, most) for bias in biases])
 
 
-def pack_readers(network: Any) -> tuple[Tensor, Tensor]:
-    """Weight [H·W·64, A + V] and bias [A + V] of the first linear layer of both heads together.
-
-    The first A columns are the policy's logits and read the policy's channels only, the others the
-    value head's hidden layer before its ReLU.
-    """
-    readers = [network.policy[-1], network.value[3]]
-    channels = [network.policy[0].weight.shape[0], network.value[0].weight.shape[0]]
-    weights = []
-    for layer, count, before in zip(readers, channels, (0, VALUE_AT), strict=True):
-        weight = layer.weight.detach().reshape(len(layer.weight), count, -1).permute(2, 1, 0)
-        weights.append(functional.pad(weight, (0, 0, before, TILE_CHANNELS - before - count)))
-    biases = torch.cat([layer.bias.detach() for layer in readers])
-    return torch.cat(weights, 2).flatten(0, 1), biases
-
-
 def _convolutions(network: Any) -> list[Any]:
     """The stem and the convolutions of the blocks, in order."""
     if network.config.kind != "residual" or network.config.pooling:

@@ -88,7 +88,13 @@ class DeviceBatch(Protocol):
         """Sets the planes to zero."""
 
     def run(self) -> None:
-        """Evaluates all rows."""
+        """Reads all rows, which is most of the work."""
+
+    def answer(self) -> None:
+        """Writes logits and values of the rows read last, if `run` has not.
+
+        It takes so little of the GPU that another batch's `run` goes on beside it.
+        """
 
     def stream(self) -> int:
         """The stream on which all that is asked for now is done, as the driver knows it."""

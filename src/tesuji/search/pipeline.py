@@ -2,7 +2,8 @@
 
 A round of a part is: `before` (select leaves, observe them), the network, `after` (expand, back
 up). With two parts the same round is played a little earlier in one than in the other, and all of
-it is recorded as one graph. No game looks at another, so the results are the same.
+it is recorded as one graph. The network's last layers are small, so they count as part of what
+follows. No game looks at another, so the results are the same.
 """
 
 import itertools
@@ -65,7 +66,7 @@ class Pipeline:
             for _ in range(rounds):
                 self._again()
             return
-        # The first part has its leaves, the second its answers: so every repetition begins.
+        # The first part has its leaves, the second's were read: so every repetition begins.
         one, other = self._parts
         self._select(one)
         self._select(other)
@@ -99,4 +100,5 @@ class Pipeline:
         self._before(part, part.batch.stream())
 
     def _finish(self, part: Part) -> None:
+        part.batch.answer()
         self._after(part, part.batch.stream())

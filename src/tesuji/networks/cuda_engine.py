@@ -3,7 +3,9 @@
 Which form evaluates it is measured once for each kind of GPU, network and batch, and remembered.
 """
 
+import copy
 import json
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +18,16 @@ from torch import Tensor, nn
 
 from tesuji.files import write_whole
 from tesuji.games.contract import Game
-from tesuji.networks.architectures import Network
+from tesuji.networks.architectures import draw_zeros
 from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, TwoStepForm, can_be_fused
-from tesuji.networks.nvrtc import CAPABILITY as TOWER_CAPABILITY
-from tesuji.networks.tower_form import TowerForm, tower_shape
+from tesuji.networks.tower_form import TowerForm, takes_tower
 
 Floats = NDArray[np.float32]
 
+TOLERANCE = 0.02
+"""Root mean square by which bfloat16 may differ from float32, in logits and in values."""
+
+_log = logging.getLogger("tesuji")
 _MOST_AT_ONCE = 16_384  # positions of one call with NumPy arrays
 _TIMED_CALLS = 20
 
@@ -150,32 +155,48 @@ def _choose_form(
     """The fastest form of those that can evaluate the network, remembered from an earlier time."""
     makers = _makers(network, device, dtype, rows)
     if len(makers) == 1:
-        return next(iter(makers.values()))()
+        return makers[EagerForm.name](network)
     torch.backends.cudnn.benchmark = True
     key = _key(network, game, device, rows)
     name = _remembered().get(key, "")
     if name not in makers:
         planes = torch.rand((rows, *game.observation_shape), device=device)
-        seconds = {name: _time(make(), planes) for name, make in makers.items()}
-        name = min(seconds, key=lambda name: seconds[name])
+        name = _fastest(makers, network, planes)
         _remember(key, name)
-    return makers[name]()
+    return makers[name](network)
 
 
 def _makers(
-    network: Network, device: torch.device, dtype: torch.dtype, rows: int
-) -> dict[str, Callable[[], Form]]:
-    """Every form that may be the fastest, by name: PyTorch's own is where no other can be."""
-    if not (dtype == torch.bfloat16 and can_be_fused(network, device)):
-        return {EagerForm.name: lambda: EagerForm(network, device, dtype)}
-    makers: dict[str, Callable[[], Form]] = {FusedForm.name: lambda: FusedForm(network, device)}
-    try:
-        tower_shape(network)
-    except ValueError:  # too large for it
-        return makers
-    if torch.cuda.get_device_capability(device) == TOWER_CAPABILITY:
-        makers[TowerForm.name] = lambda: TowerForm(network, device, rows)
+    network: Any, device: torch.device, dtype: torch.dtype, rows: int
+) -> dict[str, Callable[[Any], Form]]:
+    """What makes each form that can evaluate the network, by name; PyTorch's own is the last."""
+    makers: dict[str, Callable[[Any], Form]] = {}
+    if dtype == torch.bfloat16 and can_be_fused(network, device):
+        if takes_tower(network, device):
+            makers[TowerForm.name] = lambda network: TowerForm(network, device, rows)
+        makers[FusedForm.name] = lambda network: FusedForm(network, device)
+    makers[EagerForm.name] = lambda network: EagerForm(network, device, dtype)
     return makers
+
+
+def _fastest(makers: dict[str, Callable[[Any], Form]], network: Any, planes: Tensor) -> str:
+    """The form that takes least time, of those that agree with float32; else PyTorch's own.
+
+    Weights are drawn, because the zeros that a new network begins with hide what is wrong.
+    """
+    drawn = draw_zeros(copy.deepcopy(network))
+    seconds = {}
+    with torch.no_grad():
+        expected = EagerForm(drawn, planes.device, torch.float32)(planes)
+        for name, make in makers.items():
+            form = make(drawn)
+            gaps = [a - b for a, b in zip(form(planes), expected, strict=True)]
+            worst = max(float(gap.square().mean().sqrt()) for gap in gaps)
+            if worst <= TOLERANCE:
+                seconds[name] = _time(form, planes)
+            else:
+                _log.warning("the network's form %s is off by %.3g here: not used", name, worst)
+    return min(seconds, key=lambda name: seconds[name], default=EagerForm.name)
 
 
 def _time(form: Form, planes: Tensor) -> float:

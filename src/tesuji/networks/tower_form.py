@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from tesuji.networks.architectures import Network
 from tesuji.networks.heads import Heads, HeadsRoom
 from tesuji.networks.heads_plan import HeadsPlan, heads_shape
+from tesuji.networks.nvrtc import CAPABILITY
 from tesuji.networks.tower import Tower
 from tesuji.networks.tower_plan import TILE_CHANNELS, TowerShape, make_plan
 
@@ -79,3 +80,12 @@ def tower_shape(network: Any) -> TowerShape:
     _, height, width = network.shape
     config = network.config
     return TowerShape(height, width, network.shape[0], config.blocks, config.channels)
+
+
+def takes_tower(network: Any, device: torch.device) -> bool:
+    """Whether a network can be computed so on that GPU."""
+    try:
+        tower_shape(network)
+    except ValueError:  # too large
+        return False
+    return tuple(torch.cuda.get_device_capability(device)) == CAPABILITY

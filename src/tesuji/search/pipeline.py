@@ -6,11 +6,14 @@ it is recorded as one graph. The network's last layers are small, so they count 
 follows. No game looks at another, so the results are the same.
 """
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tesuji.search.evaluators import DeviceBatch
+
+_ROUNDS_OF_A_GRAPH = 8
 
 FEWEST_TILES = 10
 """Tiles of the network from which on two parts are faster than one: 16,384 games of Connect Four
@@ -51,31 +54,45 @@ class Pipeline:
     def __init__(self, parts: Sequence[Part], before: Step, after: Step) -> None:
         """One part or two."""
         self._parts, self._before, self._after = parts, before, after
-        self._again: Callable[[], None] | None = None
+        self._recorded: dict[int, Callable[[], None]] = {}  # by how many repetitions
 
     def play(self, rounds: int) -> None:
         """Starts so many rounds, and does not wait for them."""
-        if rounds and self._again is None:
+        if rounds and not self._recorded:
             self._play_once()  # for real: it compiles, which no recording could
-            self._again = self._parts[0].batch.record(self._repeated)
+            self._record()
             rounds -= 1
         if not rounds:
             return
-        assert self._again is not None
         if len(self._parts) == 1:
-            for _ in range(rounds):
-                self._again()
+            self._repeat(rounds)
             return
         # The first part has its leaves, the second's were read: so every repetition begins.
         one, other = self._parts
         self._select(one)
         self._select(other)
         other.batch.run()
-        for _ in range(rounds - 1):
-            self._again()
+        self._repeat(rounds - 1)
         one.batch.run()
         self._finish(one)
         self._finish(other)
+
+    def _record(self) -> None:
+        """Records one repetition, and several together: between graphs the GPU pauses."""
+        record = self._parts[0].batch.record
+        for count in (_ROUNDS_OF_A_GRAPH, 1):
+            self._recorded[count] = record(functools.partial(self._do, count))
+
+    def _repeat(self, rounds: int) -> None:
+        """Plays so many repetitions, by the larger graph as long as it fits."""
+        for count, again in self._recorded.items():
+            for _ in range(rounds // count):
+                again()
+            rounds %= count
+
+    def _do(self, count: int) -> None:
+        for _ in range(count):
+            self._repeated()
 
     def _play_once(self) -> None:
         for part in self._parts:

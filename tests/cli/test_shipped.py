@@ -25,7 +25,7 @@ from tesuji.server.messages.searching import SearchPlayer
 from tesuji.server.options import ServerOptions
 from tesuji.server.services import Services
 from tesuji.server.turns import Turn, Turns
-from tesuji.training.config import RunConfig, RunOptions, resolve_run
+from tesuji.training.config import RunOptions, default_config, resolve_run
 from tesuji.training.folder import RunFolder
 from tesuji.training.saved import open_run
 
@@ -39,8 +39,10 @@ def run(tmp_path_factory):
     """A run with weights of steps 10 and 20, drawn at random."""
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "run")
     folder.make()
+    small = NetworkConfig(blocks=1, channels=8)
     options = RunOptions(engine="torch")
-    config = resolve_run(RunConfig(NetworkConfig(blocks=1, channels=8), run=options), GAME)
+    config = dataclasses.replace(default_config(GAME), network=small, run=options)
+    config = resolve_run(config, GAME)
     folder.write_config(config, GAME, "tic-tac-toe")
     for step in (10, 20):
         network = make_network(GAME, config.network, 0)

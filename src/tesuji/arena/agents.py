@@ -1,4 +1,4 @@
-"""Who plays: `random`, `uct:1000`, `alphabeta:6`, `perfect`, `run:FOLDER@STEP:SIMS`, `gtp:COMMAND`.
+"""Who plays: `uct:1000`, `alphabeta:6`, `perfect`, `run:FOLDER@STEP:SIMS`, `gtp:COMMAND`, ….
 
 An agent is an `Opponent`: it has a name and chooses moves for a list of positions at once. A search
 starts anew at each move, and all chance comes from the seed, so a match can be played again.
@@ -8,7 +8,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,11 @@ from tesuji.search.evaluators import Evaluator, evaluate
 
 FORMS = (
     "random, uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, "
-    "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), threats:SIMULATIONS (gomoku), "
-    "gtp:COMMAND or gomocup:COMMAND; with search options after a comma, as in uct:1000,c_uct=1, "
-    "for a run also symmetries, to average over the board's symmetries, and limits of an engine "
-    "in brackets, as in gtp[seconds=10]:gnugo --mode gtp"
+    "run:FOLDER[@STEP]:SIMULATIONS (0: the network alone), shipped:SIMULATIONS (the network that "
+    "comes with the game), threats:SIMULATIONS (gomoku), gtp:COMMAND or gomocup:COMMAND; with "
+    "search options after a comma, as in uct:1000,c_uct=1, for a network also symmetries, to "
+    "average over the board's symmetries, and limits of an engine in brackets, as in "
+    "gtp[seconds=10]:gnugo --mode gtp"
 )
 SYMMETRIES = "symmetries"
 _RAW_BATCH = 1024  # positions that a network sees at once
@@ -87,6 +88,7 @@ def parse_agent(spec: str, game: Game) -> Opponent:
         "perfect": _make_perfect,
         "threats": _make_threats,
         "run": _make_run,
+        "shipped": _make_shipped,
     }
     if kind not in makers or bool(colon) != (kind not in ("random", "perfect")):
         raise ValueError(f"there is no agent {spec!r}; write {FORMS}")
@@ -184,18 +186,44 @@ def _make_run(spec: str, argument: str, game: Game) -> Opponent:
     run = open_run(named.folder)
     if run.game != game:
         raise ValueError(f"{named.folder} is a run of {run.game.name}, not of {game.name}")
-    evaluator, options = run.evaluator(named.step), named.options
+    evaluator = run.evaluator(named.step)
+    how = _NetworkPlay(spec, named.simulations, named.options, run.search_config)
+    return _make_network_agent(how, game, evaluator)
+
+
+def _make_shipped(spec: str, argument: str, game: Game) -> Opponent:
+    from tesuji.opponents.shipped import find_shipped
+
+    count, _, options = argument.partition(",")
+    simulations = _count(spec, count, smallest=0)
+    file = find_shipped(game)  # says what is missing where PyTorch is
+    from tesuji.networks.evaluators import make_evaluator
+
+    evaluator = make_evaluator(file.load(game), game, "torch")
+    how = _NetworkPlay(spec, simulations, options, file.search_config)
+    return _make_network_agent(how, game, evaluator)
+
+
+class _NetworkPlay(NamedTuple):
+    spec: str
+    simulations: int  # 0: the network alone
+    options: str
+    search_config: Callable[[int], SearchConfig]  # for so many simulations
+
+
+def _make_network_agent(how: _NetworkPlay, game: Game, evaluator: Any) -> Opponent:
+    options = how.options
     if SYMMETRIES in options.split(","):
         from tesuji.networks.averaging import AveragingEvaluator
 
         evaluator = AveragingEvaluator(evaluator, game)
         options = ",".join(part for part in options.split(",") if part != SYMMETRIES)
-    if named.simulations == 0:
+    if how.simulations == 0:
         if options:
-            raise ValueError(f"{spec!r} searches nothing, so it has no search options")
-        return NetworkAgent(spec, game, evaluator)
-    config = _with_options(spec, run.search_config(named.simulations), options)
-    return _checked(SearchAgent(spec, game, evaluator, config))
+            raise ValueError(f"{how.spec!r} searches nothing, so it has no search options")
+        return NetworkAgent(how.spec, game, evaluator)
+    config = _with_options(how.spec, how.search_config(how.simulations), options)
+    return _checked(SearchAgent(how.spec, game, evaluator, config))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 AGENTS = (
     "random, uct:1000, puct:400, alphabeta:6, perfect, run:FOLDER\\[@STEP]:SIMULATIONS, "
-    "threats:400 (gomoku), or another program, gtp:COMMAND or gomocup:COMMAND; search options may "
-    "follow, as in uct:1000,c_uct=1, and limits of a program stand in brackets, as in "
+    "shipped:200 (the network that comes with the game), threats:400 (gomoku), or another program, "
+    "gtp:COMMAND or gomocup:COMMAND; search options may follow, as in uct:1000,c_uct=1, "
+    "and limits of a program stand in brackets, as in "
     "'gtp\\[seconds=10]:gnugo --mode gtp'"
 )
 

@@ -1,4 +1,4 @@
-"""`tesuji play`: a game against the search, in the terminal."""
+"""`tesuji play`: a game against a network, the search or another agent, in the terminal."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,8 +24,12 @@ def play(
         typer.Option(help="Seconds a move (1 if no budget is given)."),
     ] = None,
     evaluator: Annotated[
-        str, typer.Option(help="rollout: UCT with random playouts. uniform: PUCT, value 0.")
-    ] = "rollout",
+        str | None,
+        typer.Option(
+            help="rollout: UCT with random playouts. uniform: PUCT, value 0.",
+            show_default="rollout",
+        ),
+    ] = None,
     opponent: Annotated[
         str | None,
         typer.Option(
@@ -41,6 +45,9 @@ def play(
 ) -> None:
     """Play against the search: one seat is yours, all others are the search's.
 
+    A game that a trained network ships for is played against that one, unless
+    you ask for another opponent or set the search.
+
     Type a move, or hint, undo, help, quit. Ctrl-C while it thinks makes it move at once.
 
     Example: [bold]tesuji play connect-four --side second --seconds 3[/]
@@ -54,7 +61,9 @@ def play(
     from tesuji.cli.asking import Wishes, make_searcher
     from tesuji.cli.playing import Match, parse_side
 
-    wishes = Wishes(game, simulations, seconds, evaluator, settings or [])
+    wishes = Wishes(game, simulations, seconds, evaluator or "rollout", settings or [])
+    if opponent is None and evaluator is None and not _says_how_to_search(wishes):
+        opponent = _choose_opponent(game)
     if opponent is not None:
         match = _match_against(opponent, wishes, side, seed)
     else:
@@ -63,6 +72,26 @@ def play(
             match = Match(searcher, parse_side(side, searcher.game.num_players), seed)
     with refusing(game):
         match.play()
+
+
+def _says_how_to_search(wishes: "Wishes") -> bool:
+    return wishes[1:] != (None, None, "rollout", [], None)
+
+
+def _choose_opponent(game: str) -> str | None:
+    """The network that ships for the game, and says so; None where there is none to be used."""
+    from tesuji import make_game
+    from tesuji.opponents.shipped import USUAL_SIMULATIONS, has_shipped
+
+    with refusing(game):
+        if not has_shipped(make_game(game)):
+            return None
+    opponent = f"shipped:{USUAL_SIMULATIONS}"
+    typer.echo(
+        f"Your opponent is {opponent}: the network that ships for {game}, with "
+        f"{USUAL_SIMULATIONS} simulations a move. --opponent chooses another."
+    )
+    return opponent
 
 
 def _match_against(opponent: str, wishes: "Wishes", side: str, seed: int) -> "Match":
@@ -78,7 +107,7 @@ def _match_against(opponent: str, wishes: "Wishes", side: str, seed: int) -> "Ma
         seat = parse_side(side, agent_game.num_players)
         if not isinstance(agent, SearchAgent):
             return Match(make_searcher(wishes, DEFAULT_BUDGET), seat, seed, agent, agent.name)
-        if wishes[1:] != (None, None, "rollout", [], None):
+        if _says_how_to_search(wishes):
             raise BadInput(
                 "--opponent says how that agent searches; put its budget and options there, "
                 "as in --opponent uct:1000,c_uct=1"

@@ -13,6 +13,7 @@ from typing import Any
 
 from tesuji.games.contract import Game, parameter_choices
 from tesuji.games.registry import bundled_games, make_game
+from tesuji.opponents.shipped import has_shipped
 from tesuji.server.messages.games import GameInfo, Parameter
 from tesuji.server.refusals import telling_rule_faults
 
@@ -106,6 +107,7 @@ class Catalogue:
             parameters=_parameters(game),
             num_players=game.num_players,
             is_own=title in self._own,
+            has_shipped=has_shipped(game),
         )
 
 

@@ -144,6 +144,8 @@ class Players:
                 raise ValueError(f"a run is given, but the evaluator is {player.evaluator}")
             if player.evaluator == "threats":
                 return ThreatsEvaluator(game), make_config(1), None
+            if player.evaluator == "shipped":
+                return *self._weights.shipped(game), None
             return player.evaluator, SearchConfig(), None
         if player.run is None:
             raise ValueError("the evaluator is a network, but no run is given")

@@ -12,6 +12,7 @@ from tesuji.games.replaying import move_name
 from tesuji.games.setting_up import can_set_up, cell_texts, set_up
 from tesuji.opponents.gomoku_threats import has_threats
 from tesuji.opponents.perfect import has_perfect
+from tesuji.opponents.shipped import has_shipped
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.messages import games as messages
 from tesuji.server.refusals import telling_rule_faults
@@ -85,6 +86,7 @@ class Positions:
             has_chance=has_chance(game),
             has_perfect=has_perfect(game),
             has_threats=has_threats(game),
+            has_shipped=has_shipped(game),
             can_set_up=can_set_up(game),
         )
 

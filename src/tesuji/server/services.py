@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from tesuji import __version__
+from tesuji.opponents.shipped import has_shipped
 from tesuji.server.catalogue import Catalogue
 from tesuji.server.kept_traces import KeptTraces
 from tesuji.server.messages.games import About, Health, Position
@@ -132,8 +133,13 @@ class Services:
     async def warm_up(self) -> None:
         """Compiles the default game, so that the first move does not wait for it."""
         game, state = self.positions.game_and_state(Position(game=self._default_game))
-        for evaluator in ("rollout", "uniform"):
-            player = SearchPlayer(evaluator=evaluator, simulations=1)
+        players = [
+            SearchPlayer(evaluator="rollout", simulations=1),
+            SearchPlayer(evaluator="uniform", simulations=1),
+        ]
+        if has_shipped(game):  # its network is loaded too
+            players.append(SearchPlayer(evaluator="shipped", simulations=1))
+        for player in players:
             search = functools.partial(self.players.search, game, state, player, 0)
             await self.searches.run("the server itself", search)
 

@@ -1,5 +1,6 @@
-"""The networks of the runs, ready to evaluate, for many searches at once."""
+"""The networks of the runs and those that ship, ready to evaluate, for many searches at once."""
 
+import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -7,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tesuji.games.contract import Game
+from tesuji.opponents import shipped
+from tesuji.opponents.network_files import NetworkFile, NetworkFileError
+from tesuji.search.config import SearchConfig
 from tesuji.server.keeping import Kept
 from tesuji.server.messages.runs import Opinion
 from tesuji.server.run_reading import RunReader, Stamp, stamp_of
@@ -27,7 +32,7 @@ Floats = NDArray[np.float32]
 
 
 class Weights:
-    """Evaluators by run and step; those used last are kept. Safe for threads."""
+    """Evaluators by run and step, or by game; those used last are kept. Safe for threads."""
 
     def __init__(self, runs: Runs) -> None:
         """Of those runs; nothing is loaded yet."""
@@ -63,6 +68,20 @@ class Weights:
                     raise ValueError(reader.without_path(error)) from error
         raise AssertionError("the last attempt returns or raises")
 
+    def shipped(self, game: Game) -> "tuple[SharedEvaluator, SearchConfig]":
+        """The network that ships for a game, and the options it is meant to be used with.
+
+        Raises:
+            ValueError: when there is none, or it cannot be used here; names no folder.
+        """
+        try:
+            file = shipped.find_shipped(game)
+            key = file.path, game, stamp_of(file.path)
+            evaluator = self._evaluators.find(key, lambda: _share_shipped(file, game))
+        except NetworkFileError as error:
+            raise ValueError(str(error).replace(f"{shipped.FOLDER}{os.sep}", "")) from error
+        return evaluator, file.search_config(1)
+
     def newest_step(self, run: str) -> int:
         """The step whose weights play: the latest, or with a gate the latest that passed it.
 
@@ -95,6 +114,14 @@ class Weights:
 
 def _bytes_of(opinion: Opinion) -> int:
     return _OPINION_BYTES + _SHARE_BYTES * len(opinion.policy)
+
+
+def _share_shipped(file: NetworkFile, game: Game) -> "SharedEvaluator":
+    from tesuji.networks.evaluators import make_evaluator
+
+    network = file.load(game)
+    engine = _engine_for_one(network)
+    return SharedEvaluator(lambda: make_evaluator(network, game, engine))
 
 
 def _engine_for_one(network: Any) -> str:

@@ -44,12 +44,9 @@ class SavedRun:
         Raises:
             RunError: when there are none, or they do not fit the config.
         """
-        steps = self.steps
-        if not steps:
-            raise RunError(f"{self.folder.path} has no weights yet")
         if step is None:
-            step = self.folder.playing_step() if self.config.run.gate else steps[-1]
-        elif step not in steps:
+            step = self.playing_step()
+        elif step not in (steps := self._require_steps()):
             near = min(steps, key=lambda other: abs(other - step))
             raise RunError(
                 f"{self.folder.path} has no weights of step {step}; the nearest are of {near}"
@@ -57,6 +54,20 @@ class SavedRun:
         network = make_network(self.game, self.config.network, 0)
         self.folder.load_weights(network, step)
         return network.eval()
+
+    def playing_step(self) -> int:
+        """The step of the weights that play, or of the latest.
+
+        Raises:
+            RunError: when there are none.
+        """
+        latest = self._require_steps()[-1]
+        return self.folder.playing_step() if self.config.run.gate else latest
+
+    def _require_steps(self) -> list[int]:
+        if not (steps := self.steps):
+            raise RunError(f"{self.folder.path} has no weights yet")
+        return steps
 
     def evaluator(self, step: int | None = None, engine: str = "") -> NetworkEvaluator:
         """The network of a step behind an inference engine: the run's own where it can run here.

@@ -383,6 +383,8 @@ export interface components {
             num_players: number;
             /** Is Own */
             is_own: boolean;
+            /** Has Shipped */
+            has_shipped: boolean;
         };
         /**
          * GameList
@@ -1010,7 +1012,7 @@ export interface components {
              * @default rollout
              * @enum {string}
              */
-            evaluator?: "rollout" | "uniform" | "threats" | "network";
+            evaluator?: "rollout" | "uniform" | "threats" | "network" | "shipped";
             /**
              * Run
              * @default null
@@ -1288,6 +1290,8 @@ export interface components {
             has_perfect: boolean;
             /** Has Threats */
             has_threats: boolean;
+            /** Has Shipped */
+            has_shipped: boolean;
             /** Can Set Up */
             can_set_up: boolean;
         };

@@ -5,8 +5,8 @@ import type { Analysis, Position, RunInfo, SearchPlayer } from "../api/schema";
 import type { FormulaState } from "./address";
 import { defaults } from "./settings";
 
-/** Who searches: random games, nobody's opinion, or a run's network by name. */
-export type Searching = "rollout" | "uniform" | `run:${string}`;
+/** Who searches: random games, nobody's opinion, the network that ships, or a run's by name. */
+export type Searching = "rollout" | "uniform" | "shipped" | `run:${string}`;
 
 export interface Searched {
   analysis: Analysis;
@@ -19,7 +19,7 @@ export function runsFor(position: Position, runs: readonly RunInfo[]): RunInfo[]
 }
 
 export function readSearching(text: string | null): Searching {
-  if (text === "uniform") return text;
+  if (text === "uniform" || text === "shipped") return text;
   return text?.startsWith("run:") ? (text as Searching) : "rollout";
 }
 
@@ -38,7 +38,7 @@ export async function searchPosition(
 function playerFor(by: Searching, simulations: number): SearchPlayer {
   const selection = selectionOf(by);
   const shared = { kind: "search", simulations, options: { selection, proven_values: false } } as const;
-  if (by === "rollout" || by === "uniform") return { ...shared, evaluator: by };
+  if (by === "rollout" || by === "uniform" || by === "shipped") return { ...shared, evaluator: by };
   return { ...shared, evaluator: "network", run: by.slice("run:".length) };
 }
 

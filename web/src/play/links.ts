@@ -3,7 +3,7 @@
 import type { QueryValue } from "../addresses";
 import { linkTo } from "../router.svelte";
 import { positionQuery } from "../position.svelte";
-import { DEFAULT_CHOICE, isSearch, usesRun, type PlayerChoice } from "./players";
+import { DEFAULT_CHOICE, isSearch, usesRun, type Kind, type PlayerChoice } from "./players";
 import type { Subject } from "./subject";
 
 /** Watch with the same search: whose opinions guide it, how long, and whether it proves. */
@@ -11,7 +11,7 @@ export function watchLink(subject: Subject, choice: PlayerChoice, canProve: bool
   const { kind } = choice;
   const isNetwork = usesRun(kind);
   const search: Record<string, QueryValue> = {
-    evaluator: isNetwork ? "network" : kind === "puct" ? "uniform" : "rollout",
+    evaluator: isNetwork ? "network" : evaluatorOf(kind),
     run: isNetwork ? choice.run : null,
     step: isNetwork ? (subject.analysis?.step ?? choice.step) : null,
     simulations: simulationsOf(subject, choice),
@@ -24,9 +24,14 @@ export function watchLink(subject: Subject, choice: PlayerChoice, canProve: bool
 /** The formula with the moves of this position, searched by the same evaluator. */
 export function formulaLink(subject: Subject, choice: PlayerChoice): string {
   const { kind } = choice;
-  const by = usesRun(kind) ? `run:${choice.run}` : kind === "puct" ? "uniform" : "rollout";
+  const by = usesRun(kind) ? `run:${choice.run}` : evaluatorOf(kind);
   const simulations = simulationsOf(subject, choice);
   return linkTo("/formula", { ...positionQuery(subject.position), by, simulations });
+}
+
+/** Of those without a run. */
+function evaluatorOf(kind: Kind): "shipped" | "uniform" | "rollout" {
+  return kind === "shipped" ? "shipped" : kind === "puct" ? "uniform" : "rollout";
 }
 
 /** How many simulations it makes; those it made, where seconds were its limit. */

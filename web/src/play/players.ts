@@ -4,7 +4,7 @@ import type { Limits, Player, RunInfo, View } from "../api/schema";
 import type { QueryValue } from "../addresses";
 import { short } from "../numbers";
 
-export const KINDS = ["uct", "puct", "threats", "guided", "network", "alphabeta", "perfect", "random"] as const;
+export const KINDS = ["uct", "puct", "threats", "shipped", "guided", "network", "alphabeta", "perfect", "random"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface PlayerChoice {
@@ -22,6 +22,7 @@ export const titles: Record<Kind, string> = {
   uct: "UCT: random playouts",
   puct: "PUCT: equal priors",
   threats: "Threes and fours, and search",
+  shipped: "Shipped network and search",
   guided: "Network and search",
   network: "Network without search",
   alphabeta: "Alpha-beta",
@@ -33,6 +34,7 @@ export const explanations: Record<Kind, string> = {
   uct: "Plays random games to the end from each position it tries. Needs no training.",
   puct: "Prefers no move beforehand and sees only how games end: the bare search.",
   threats: "Knows the shapes that win; the search looks ahead. Needs no training, and is strong.",
+  shipped: "A network that was trained before and comes with Tesuji; the search looks ahead.",
   guided: "A trained network proposes moves and judges positions; the search looks ahead.",
   network: "Plays the move that the network likes best at first sight.",
   alphabeta: "Looks a fixed number of moves ahead, as classic chess programs do.",
@@ -51,10 +53,10 @@ export const DEFAULT_CHOICE: PlayerChoice = {
   proves: true,
 };
 
-const EVALUATORS = { uct: "rollout", puct: "uniform", threats: "threats", guided: "network" } as const;
+const EVALUATORS = { uct: "rollout", puct: "uniform", threats: "threats", shipped: "shipped", guided: "network" } as const;
 
 export function isSearch(kind: Kind): boolean {
-  return kind === "uct" || kind === "puct" || kind === "threats" || kind === "guided";
+  return kind in EVALUATORS;
 }
 
 export function usesRun(kind: Kind): boolean {
@@ -85,9 +87,14 @@ export function toPlayer(choice: PlayerChoice, limits: Limits, canProve: boolean
 }
 
 /** What of a game says who can play it. */
-export type Known = Pick<View, "has_perfect" | "has_threats" | "num_players">;
+export type Known = Pick<View, "has_perfect" | "has_threats" | "has_shipped" | "num_players">;
 
-export const NOTHING_KNOWN: Known = { has_perfect: false, has_threats: false, num_players: 2 };
+export const NOTHING_KNOWN: Known = {
+  has_perfect: false,
+  has_threats: false,
+  has_shipped: false,
+  num_players: 2,
+};
 
 /** What can be chosen for a game: runs must be of it and have weights, perfect play be known. */
 export function kindsFor(runs: readonly RunInfo[], known: Known): Kind[] {
@@ -95,6 +102,7 @@ export function kindsFor(runs: readonly RunInfo[], known: Known): Kind[] {
     if (usesRun(kind)) return runs.length > 0;
     if (kind === "perfect") return known.has_perfect;
     if (kind === "threats") return known.has_threats;
+    if (kind === "shipped") return known.has_shipped;
     if (kind === "alphabeta") return known.num_players === 2;
     return true;
   });
@@ -117,6 +125,8 @@ export function nameOf(choice: PlayerChoice): string {
       return `PUCT, ${budget}`;
     case "threats":
       return `Threes and fours, ${budget}`;
+    case "shipped":
+      return `Shipped network, ${budget}`;
     case "guided":
       return `${weights}, ${budget}`;
     case "network":

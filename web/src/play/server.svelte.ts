@@ -55,6 +55,12 @@ class Offer {
     return this.games.find((info) => info.name === titlePart(name));
   }
 
+  /** Whether a trained network ships for the game of exactly this name. */
+  hasShipped(name: string): boolean {
+    const info = this.infoOf(name);
+    return info !== undefined && info.has_shipped && info.name === name;
+  }
+
   runOf(name: string): RunInfo | undefined {
     return this.runs.find((run) => run.run === name);
   }

@@ -6,13 +6,16 @@ import { offer } from "./server.svelte";
 const NETWORK_SIMULATIONS = 200; // answers within a second or so on a laptop
 const UCT_SIMULATIONS = 800;
 
-/** A network that learns the game, where there is one; else what was chosen, or UCT. */
+/** A network that learns the game, where there is one; else one that ships, what was chosen, or UCT. */
 export function usualOpponent(game: string, chosen: PlayerChoice): PlayerChoice {
   const runs = runsOf(game, offer.runs);
   const preferred = runs.find((run) => run.run === offer.about?.default_run) ?? runs[0];
   if (preferred) {
     const simulations = NETWORK_SIMULATIONS;
     return { ...chosen, kind: "guided", run: preferred.run, step: null, budget: "simulations", simulations };
+  }
+  if (offer.hasShipped(game)) {
+    return { ...chosen, kind: "shipped", budget: "simulations", simulations: NETWORK_SIMULATIONS };
   }
   const isThere = !usesRun(chosen.kind) && kindsFor([], NOTHING_KNOWN).includes(chosen.kind);
   return isThere ? chosen : { ...chosen, kind: "uct", budget: "simulations", simulations: UCT_SIMULATIONS };

@@ -13,6 +13,7 @@ const game: GameInfo = {
   ],
   num_players: 2,
   is_own: false,
+  has_shipped: false,
 };
 
 test("an untouched form asks for nothing but the game and the time", () => {

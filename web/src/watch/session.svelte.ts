@@ -12,6 +12,7 @@ import { Watched } from "./watched.svelte";
 
 export const USUAL_DETAIL = 400;
 export const MOST_DETAIL = 2000;
+const RANDOM_GAMES = { evaluator: "rollout", run: null, step: null, selection: "uct" } as const;
 const OTHER = "b_"; // before the names of the second search's parameters
 
 export class Session {
@@ -189,6 +190,9 @@ export class Session {
 
   #arrive(view: View): void {
     this.view = view;
+    for (const settings of this.settings) {
+      if (settings.evaluator === "shipped" && !view.has_shipped) Object.assign(settings, RANDOM_GAMES);
+    }
     this.isDue = this.#thinksAtOnce && !view.is_over;
     this.#thinksAtOnce = false;
   }
@@ -198,7 +202,7 @@ export class Session {
     const names = this.runsOfGame.map((run) => run.run);
     for (const settings of this.settings) {
       if (settings.evaluator !== "network" || (settings.run && names.includes(settings.run))) continue;
-      Object.assign(settings, { evaluator: "rollout", run: null, step: null, selection: "uct" });
+      Object.assign(settings, RANDOM_GAMES);
     }
   }
 }

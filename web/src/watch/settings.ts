@@ -4,7 +4,7 @@ import { choice, flag, number, optionalNumber, optionalText, type QueryValue } f
 import type { RunInfo, SearchPlayer } from "../api/schema";
 import { whole } from "../numbers";
 
-export const EVALUATORS = ["rollout", "uniform", "network"] as const;
+export const EVALUATORS = ["rollout", "uniform", "network", "shipped"] as const;
 export const SELECTIONS = ["uct", "puct", "puct-log", "gumbel"] as const;
 export const NOISE_WEIGHT = 0.25; // AlphaZero's, in self-play
 export const MOST_C = 20;
@@ -81,7 +81,12 @@ export function playerOf(settings: Settings): SearchPlayer {
 
 /** The settings in one line. */
 export function describe(settings: Settings): string {
-  const evaluators = { rollout: "random games", uniform: "equal priors", network: settings.run ?? "" };
+  const evaluators = {
+    rollout: "random games",
+    uniform: "equal priors",
+    network: settings.run ?? "",
+    shipped: "shipped network",
+  };
   const parts = [evaluators[settings.evaluator]];
   if (settings.evaluator === "network" && settings.step !== null) parts.push(`step ${whole(settings.step)}`);
   const c = settings.selection === "uct" ? settings.cUct : settings.cPuct;

@@ -50,6 +50,7 @@ function evaluation(step: StepView, evaluator: Evaluator): string {
     case "uniform":
       return "Nothing is known of the position: it counts as even, and all its moves as equally likely.";
     case "network":
+    case "shipped":
       return "The network looks at the position: it says how likely each move is, and who is ahead.";
   }
 }

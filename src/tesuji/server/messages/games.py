@@ -66,6 +66,7 @@ class GameInfo(Message):
     parameters: list[Parameter]
     num_players: int
     is_own: bool  # comes from a file that the command line named
+    has_shipped: bool  # whether a trained network ships for it: the opponent by default
 
 
 class Setup(Message):
@@ -168,6 +169,7 @@ class View(Message):
     has_chance: bool  # whether dice, cards or the like ever move
     has_perfect: bool
     has_threats: bool  # whether a player knows the shapes of this game
+    has_shipped: bool  # whether a trained network ships for this game, and can be used here
     can_set_up: bool
 
 

@@ -14,7 +14,7 @@ class SearchPlayer(Message):
     """Plays what a search chooses. `options` are those of SearchConfig, by name."""
 
     kind: Literal["search"] = "search"
-    evaluator: Literal["rollout", "uniform", "threats", "network"] = "rollout"
+    evaluator: Literal["rollout", "uniform", "threats", "network", "shipped"] = "rollout"
     run: RunName | None = None  # whose network
     step: Step | None = None  # None: the newest weights
     simulations: Annotated[int, Field(ge=0)] = 800  # 0: no limit but the seconds

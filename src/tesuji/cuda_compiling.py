@@ -1,8 +1,8 @@
 """How kernels become code for a GPU, and where their arrays live.
 
-The counterpart of compiling.py's `Kernel`: the same plain functions, one thread for each game. In
-Numba's simulator (NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1, which CI uses) arrays are
-ordinary NumPy arrays.
+The counterpart of compiling.py's `Kernel`: the same plain functions, one thread for each game or
+several (search/lanes.py). In Numba's simulator (NUMBA_ENABLE_CUDASIM=1 and NUMBA_DISABLE_JIT=1,
+which CI uses) arrays are ordinary NumPy arrays.
 """
 
 import functools

@@ -5,6 +5,7 @@ In Numba's simulator it must be a process of its own: see tests/search/test_cuda
 
 import json
 import sys
+import weakref
 from collections import Counter
 
 import numpy as np
@@ -19,7 +20,7 @@ from tesuji.selfplay.columns import GameColumns, columns_to_table
 from tesuji.selfplay.config import SelfPlayConfig
 from tesuji.selfplay.device import DeviceWorker, observe_rows, positions_of
 from tesuji.selfplay.games import move_dtype
-from tesuji.selfplay.harvest import GAMES, MOVES, TARGETS, finished_dtype
+from tesuji.selfplay.harvest import GAMES, MOVES, TARGETS, WAITING, finished_dtype
 from tesuji.selfplay.positions import observe_all, targets_of
 from tesuji.selfplay.records import from_table
 from tesuji.selfplay.worker import Worker
@@ -166,14 +167,33 @@ def fill_stores(device):
         game, ExactEvaluator(game, device), SearchConfig(simulations=2), config, 0
     )
     stores = [worker.make_store(1) for _ in range(2)]
+    limits = stores[0].limits.tolist()
     worker.play(32)  # all games end, and wait
-    found = []
+    found, waiting = [], []
     for store in stores:
         for _ in range(2):
             worker.harvest(store)
             found.append(store.taken.tolist()[: TARGETS + 1])
-    limits = stores[0].limits.tolist()
-    return {"taken": found, "limits": limits}
+            waiting.append(store.taken.tolist()[WAITING])
+    kept = [weakref.ref(store.taken) for store in stores]
+    del store, stores
+    is_kept = all(taken() is not None for taken in kept)
+    return {"taken": found, "waiting": waiting, "limits": limits, "is_kept": is_kept}
+
+
+def play_rare_targets(device):
+    """What a store has once its games have ended of which few moves are targets."""
+    game, wanted = make_game("tic-tac-toe"), 48
+    config = SelfPlayConfig(games=4, full_share=0.25, cheap_simulations=1)
+    search_config = SearchConfig(simulations=2)
+    worker = DeviceWorker(game, ExactEvaluator(game, device), search_config, config, 0)
+    store = worker.make_store(wanted)
+    for _ in range(200):
+        worker.play(8)
+        worker.harvest(store)
+        if store.taken[TARGETS] >= wanted or store.taken[WAITING]:
+            break
+    return {"is_enough": bool(store.taken[TARGETS] >= wanted), "taken": store.taken.tolist()}
 
 
 def observe(device):
@@ -235,6 +255,7 @@ def find_all(device, is_exact):
         "games": {name: play_case(name, device, is_exact) for name in CASES},
         "searches": {name: search_case(name, device) for name in SEARCHES},
         "stores": fill_stores(device),
+        "rare targets": play_rare_targets(device),
         "is_observed": observe(device),
         "too much": message_of(take_too_much),
         "no numbers": message_of(lambda: play_with_no_numbers(device)),

@@ -67,6 +67,15 @@ def test_games_that_a_full_store_has_no_room_for_come_into_the_next(found):
     assert first[0] < 4  # of the games that had ended
     assert again == first and first[0] + second[0] <= 4
     assert last == second
+    assert found["stores"]["waiting"] == [4 - first[0], 4 - first[0], 0, 0]
+
+
+def test_a_store_is_kept_as_long_as_its_harvest_can_be_taken(found):
+    assert found["stores"]["is_kept"]
+
+
+def test_a_store_has_room_for_the_moves_that_are_no_targets(found):
+    assert found["rare targets"]["is_enough"], found["rare targets"]["taken"]
 
 
 @pytest.mark.parametrize("case", SEARCHES)

@@ -15,6 +15,8 @@ from pathlib import Path
 from tiny_runs import train_arguments
 
 from tesuji.cli.main import main
+from tesuji.networks.architectures import make_network
+from tesuji.training.device_generating import DeviceGenerator
 from tesuji.training.folder import RunFolder
 
 SMALL = {
@@ -53,6 +55,26 @@ def writing_nothing_beside():
         os.fsync = whole
 
 
+def play_in_little_room(folder):
+    """What comes of a generation whose store takes few moves, and of one that takes none."""
+    (config, _), game = folder.read_config(), folder.read_game()
+    network = make_network(game, config.network, 0)
+    generator, found = DeviceGenerator(folder, config, game, network, "cpu"), []
+    for generation, moves in ((8, 40), (9, 0)):
+        generator.begin(generation, 0)
+        generator._store.limits[1] = moves
+        generator._store.taken.zero_()
+        generator._counts = []
+        generator._start_harvest()
+        try:
+            played = generator.play(generation, 0, lambda *_: None, 60.0)
+            found.append(len(played.positions.states))
+        except ValueError as error:
+            found.append(str(error))
+    generator.wait_until_saved()
+    return found
+
+
 def run_all(path):
     """What came of each command, by what it is about."""
     folder, told = RunFolder(path / "cuda"), {}
@@ -72,6 +94,9 @@ def run_all(path):
     with writing_nothing_beside():
         told["full disk"] = run(*begin)
     told["room again"] = run(*begin)
+    shutil.copytree(path / "full", path / "little")
+    with contextlib.redirect_stderr(io.StringIO()):
+        told["little room"] = play_in_little_room(RunFolder(path / "little"))
     told["not there"] = run(*train_arguments(path / "other", 1, **SMALL), "--device", "cuda:3")
     return told
 

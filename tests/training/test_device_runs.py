@@ -111,6 +111,12 @@ def test_a_disk_that_is_full_when_games_are_written_ends_the_run_before_it_count
     assert line["total_games"] == len(games_of(path / "full"))
 
 
+def test_a_generation_ends_where_its_games_find_no_more_room(runs):
+    positions, refused = runs[1]["little room"]
+    assert 0 < positions < 24
+    assert refused == "0 games of 0 moves had no position to learn from; set a larger full_share"
+
+
 def test_a_gpu_that_is_not_there_is_refused_before_a_folder_is_made(runs):
     path, told = runs
     assert told["not there"] == {

@@ -1,4 +1,7 @@
-"""Self-play on a GPU: the functions of turns.py and harvest.py, one thread a game."""
+"""Self-play on a GPU: the functions of turns.py and harvest.py.
+
+A game has one thread; several, its lanes, where its tree is walked (search/lanes.py).
+"""
 
 from typing import Any
 

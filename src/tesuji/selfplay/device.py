@@ -5,6 +5,7 @@ so the GPU never waits for it.
 """
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tesuji.cuda_compiling import put, upload, view
-from tesuji.games.contract import Game
+from tesuji.games.contract import Game, has_chance
 from tesuji.games.rules import register
 from tesuji.networks.cuda_engine import CudaEvaluator, record
 from tesuji.search.config import SearchConfig, check_for_game
@@ -27,7 +28,14 @@ from tesuji.search.tree import edges_per_node, make_tree, plan_tree
 from tesuji.selfplay import cuda
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from tesuji.selfplay.games import Games, make_games, make_plan, move_dtype
-from tesuji.selfplay.harvest import FAULTS, GAMES, NUM_COUNTS, Harvest, finished_dtype
+from tesuji.selfplay.harvest import (
+    FAULTS,
+    GAMES,
+    NUM_COUNTS,
+    WAITING,
+    Harvest,
+    finished_dtype,
+)
 from tesuji.selfplay.positions import DevicePositions
 from tesuji.selfplay.worker import kept_nodes
 
@@ -86,7 +94,8 @@ class DeviceWorker:
         self._stream = parts[0].batch.stream
         self._pipeline = Pipeline(parts, self._select, self._finish)
         self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)
-        self._recorded: dict[int, Any] = {}  # what takes a harvest, by store
+        # What takes a harvest, by the address of a store, which is kept: no other may get that.
+        self._recorded: dict[int, tuple[Store, Any]] = {}
         self._is_started = False
 
     def use_weights(self, step: int) -> None:
@@ -104,33 +113,50 @@ class DeviceWorker:
 
     def make_store(self, positions: int) -> Store:
         """Room for the games that make so many positions, and some more."""
-        longest = self.game.max_turns + 1
-        targets = positions + min(self._count, positions) + _SPARE_GAMES * longest
-        moves = 2 * targets + self._count * min(longest, self.config.opening_plies + 1)
+        sizes = games, moves, targets = self._plan_store(positions)
         players, room = self.game.num_players, functools.partial(torch.zeros, device=self.device)
 
         def records(count: int, dtype: np.dtype[Any]) -> Tensor:
             return room((count, dtype.itemsize), dtype=torch.uint8)
 
         return Store(
-            games=records(targets, finished_dtype(self.game)),
+            games=records(games, finished_dtype(self.game)),
             moves=records(moves, move_dtype(self.game)),
             states=records(targets, self.game.dtype),
             policies=room((targets, self.game.num_actions)),
             outcomes=room((targets, players)),
             values=room((targets, players)),
             taken=room(NUM_COUNTS, dtype=torch.int64),
-            limits=torch.tensor([targets, moves, targets], device=self.device),
+            limits=torch.tensor(sizes, device=self.device),
         )
 
+    def _plan_store(self, positions: int) -> tuple[int, int, int]:
+        """How many games, moves and targets there is to be room for.
+
+        Targets never run out before there are enough positions. Games and moves do where chance
+        wills it: there is room for as many moves as are searched for so many targets on average,
+        were every game's opening an average one and its first searched move its last.
+        """
+        config, longest = self.config, self.game.max_turns + 1
+        targets = positions + min(self._count, positions) + _SPARE_GAMES * longest
+        searches = math.ceil(targets / config.full_share)
+        turns = 2 if has_chance(self.game) else 1  # the mover's, and chance's
+        most, mean = 1 + config.opening_plies, 1 + config.opening_share * config.opening_plies / 2
+        moves = math.ceil(searches * min(longest, turns * mean))
+        moves += min(self._count, positions) * min(longest, turns * most)
+        return searches, moves + _SPARE_GAMES * longest, targets
+
     def harvest(self, store: Store) -> None:
-        """Starts to take the finished games into the store, as far as it has room for them."""
+        """Starts to take the finished games into the store, as far as it has room for them.
+
+        The games that it had no room for wait for another store; `store.taken[WAITING]` of them.
+        """
         key = id(store.taken)
         if key in self._recorded:
-            self._recorded[key]()
+            self._recorded[key][1]()
             return
         self._take(store)  # for real: it compiles
-        self._recorded[key] = record(lambda: self._take(store), self.device)
+        self._recorded[key] = store, record(lambda: self._take(store), self.device)
 
     def check(self, taken: NDArray[np.int64]) -> None:
         """Raises what went wrong on the way; `taken` is a store's, on the host."""
@@ -165,6 +191,7 @@ class DeviceWorker:
         faults = counts[FAULTS].amax()
         store.taken.add_((counts * fits).sum(1))
         store.taken[FAULTS] = faults
+        store.taken[WAITING] = (counts[GAMES] * ~fits).sum()
 
     def _select(self, part: Part, stream: int) -> None:
         tree, scratch, games, _ = self._arrays

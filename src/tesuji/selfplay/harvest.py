@@ -15,9 +15,10 @@ from tesuji.records import record_dtype
 from tesuji.selfplay.games import IN_PROGRESS
 from tesuji.selfplay.turns import start_game
 
-# Columns of the counts, and of their sums: what of a harvest there is. The first three need room.
-GAMES, MOVES, TARGETS, SIMULATIONS, SEARCHES, FAULTS = range(6)
-NUM_COUNTS = 6
+# Columns of the counts, and of their sums: what of a harvest there is. The first three need room;
+# the last one counts, in a store, the ended games that found none.
+GAMES, MOVES, TARGETS, SIMULATIONS, SEARCHES, FAULTS, WAITING = range(7)
+NUM_COUNTS = 7
 
 
 class Harvest(NamedTuple):
@@ -60,6 +61,7 @@ def count_game(scratch: Any, games: Any, b: Any, counts: Any) -> None:
     counts[SIMULATIONS, b] = seat.simulations if is_ended else 0
     counts[SEARCHES, b] = seat.searches if is_ended else 0
     counts[FAULTS, b] = scratch.work[b].faults
+    counts[WAITING, b] = 0
 
 
 @kernel_function

@@ -165,7 +165,7 @@ def write_move(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: 
     seat = games.seats[b]
     move = games.moves[b, seat.length]
     move.is_target = seat.is_full
-    write_root_values(tree, games, b, move)
+    write_root_values(tree, b, move)
     if seat.is_full:
         weights, first = scratch.work[b].weights, tree.nodes[b, ROOT].first_edge
         write_policy_target(tree, options, b, weights)
@@ -181,7 +181,7 @@ def write_move(tree: Any, scratch: Any, options: Any, games: Any, plan: Any, b: 
 
 
 @kernel_function
-def write_root_values(tree: Any, games: Any, b: Any, move: Any) -> None:
+def write_root_values(tree: Any, b: Any, move: Any) -> None:
     """The root's value for each player: its mean, or exact where proven."""
     node, root = tree.nodes[b, ROOT], tree.roots[b]
     for player in range(move.values.shape[0]):

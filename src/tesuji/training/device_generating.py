@@ -3,6 +3,7 @@
 What a killed process had played of a generation is played again, with other random numbers.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +20,15 @@ from tesuji.selfplay.columns import GameColumns, columns_to_table, outcomes_in, 
 from tesuji.selfplay.compiling_ahead import Compilers
 from tesuji.selfplay.device import DeviceWorker, Store, positions_of
 from tesuji.selfplay.games import move_dtype
-from tesuji.selfplay.harvest import GAMES, MOVES, SEARCHES, SIMULATIONS, TARGETS, finished_dtype
+from tesuji.selfplay.harvest import (
+    GAMES,
+    MOVES,
+    SEARCHES,
+    SIMULATIONS,
+    TARGETS,
+    WAITING,
+    finished_dtype,
+)
 from tesuji.selfplay.positions import targets_of
 from tesuji.selfplay.shards import list_shards, read_shard, write_table
 from tesuji.training.config import RunConfig
@@ -27,6 +36,7 @@ from tesuji.training.folder import RunFolder
 from tesuji.training.generating import Played
 from tesuji.training.metrics import describe_games
 
+_log = logging.getLogger("tesuji")
 _HARVESTS_A_SEARCH = 2
 _AHEAD = 2  # harvests that are started before the oldest one's counts are looked at
 _MOST_AHEAD = 32  # and while a generation is being saved; the driver holds about 1,000 launches
@@ -128,7 +138,11 @@ class DeviceGenerator:
     ) -> Played | None:
         """Plays a generation with the weights of `step`, or reads it where that was done before.
 
-        Returns None where it was stopped, or `seconds` were over, before enough was played.
+        Returns None where it was stopped, or `seconds` were over, before enough was played. Where
+        the games have more moves than there is room for, the generation has fewer positions.
+
+        Raises:
+            ValueError: when not a single position was searched in full in all that room.
         """
         shard = next(
             (s for s in list_shards(self.folder.games) if s.generation == generation), None
@@ -144,7 +158,7 @@ class DeviceGenerator:
             counts = self._counts.pop(0).array()
             self._worker.check(counts)
             tell(generation, int(counts[TARGETS]), wanted)
-            if counts[TARGETS] >= wanted:
+            if counts[TARGETS] >= wanted or self._is_full(counts, wanted):
                 break
             if self._is_stopped or time.monotonic() > deadline:
                 return None
@@ -152,6 +166,20 @@ class DeviceGenerator:
         while self._counts:
             counts = self._counts.pop(0).array()
         return self._finish(generation, counts, time.monotonic() - self._since)
+
+    def _is_full(self, counts: NDArray[np.int64], wanted: int) -> bool:
+        """Whether ended games find no room any more, so that nothing more would come."""
+        if not counts[WAITING]:
+            return False
+        found = f"{counts[GAMES]:,} games of {counts[MOVES]:,} moves"
+        if not counts[TARGETS]:
+            raise ValueError(f"{found} had no position to learn from; set a larger full_share")
+        _log.warning(
+            "%s have %s of %s positions to learn from, and there is no room for more: this "
+            "generation ends here; a larger full_share or fewer opening_plies would make more",
+            *(found, f"{counts[TARGETS]:,}", f"{wanted:,}"),
+        )
+        return True
 
     def wait_until_saved(self) -> None:
         """Returns once the games of all generations played are on disk."""

@@ -1,8 +1,10 @@
 """Which device is meant, and the sentence that says why it cannot be had."""
 
 import logging
+import shutil
 import subprocess
 import sys
+import threading
 import warnings
 
 import numpy as np
@@ -10,7 +12,15 @@ import pytest
 import torch
 
 from tesuji import SearchConfig, Searcher, devices, make_game
-from tesuji.devices import DeviceError, Found, choose_device, device_of, look, torch_device
+from tesuji.devices import (
+    DeviceError,
+    Found,
+    choose_device,
+    device_of,
+    look,
+    torch_device,
+    use,
+)
 
 GAME = make_game("tic-tac-toe")
 SMALL = SearchConfig(simulations=2)
@@ -32,6 +42,11 @@ OBSTACLES = {
     "an old driver": (
         Found(True, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", (11, 8), 1),
         "device cuda has a driver for CUDA 11.8, and 12.0 or newer is needed: update the driver",
+    ),
+    "a driver older than the compiler": (
+        Found(True, "", (12, 9), 1, toolkit=13),
+        "device cuda has a driver for CUDA 12.9, and the compiler that is installed is CUDA 13's: "
+        "update the driver, or pip install 'tesuji[cuda12]'",
     ),
     "a broken gpu": (
         Found(True, "CUDA_ERROR_ECC_UNCORRECTABLE.", DRIVER, 1),
@@ -119,6 +134,20 @@ def test_the_gpu_that_is_meant_is_used_by_pytorch_too(machine, used, monkeypatch
     assert used == {"numba": [1], "torch": [1]}
 
 
+def test_a_driver_newer_than_the_compiler_is_fine(machine, used):
+    machine(Found(True, "", (13, 1), 1, toolkit=12))
+    assert choose_device("cuda") == "cuda:0"
+
+
+def test_a_device_is_used_by_numba_and_by_pytorch_once_that_is_on_a_gpu(used, monkeypatch):
+    for device in ("cpu", "cuda:1"):
+        use(device)
+    assert used == {"numba": [1], "torch": []}
+    monkeypatch.setattr("torch.cuda.is_initialized", lambda: True)
+    use("cuda:2")
+    assert used == {"numba": [1, 2], "torch": [2]}
+
+
 def test_pytorch_without_cuda_is_refused_where_it_is_needed(machine, used, monkeypatch):
     machine(USABLE)
     monkeypatch.setattr("torch.version.cuda", None)
@@ -154,7 +183,7 @@ def test_a_machine_without_the_package_is_looked_at_without_it():
         "from tesuji.devices import look; print(tuple(look()))"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (told.stdout, told.stderr) == ("(False, '', (0, 0), 0)\n", "")
+    assert (told.stdout, told.stderr) == ("(False, '', (0, 0), 0, 0)\n", "")
 
 
 def test_this_machine_is_looked_at():
@@ -183,6 +212,7 @@ class OnDevice:
 def test_a_search_is_where_its_evaluator_is(machine, used, monkeypatch):
     machine(USABLE)
     monkeypatch.setattr(devices, "_torch_obstacle", lambda number: "")
+    monkeypatch.setattr("tesuji.search.options.free_bytes", lambda: 1 << 30)
     for asked, on, expected in (
         ("cuda", "cuda:1", "cuda:1"),
         ("auto", "cuda:1", "cuda:1"),
@@ -243,6 +273,55 @@ def test_positions_are_observed_on_a_gpu_without_warnings():
         warnings.simplefilter("error")
         observe_rows(GAME, raw, torch.tensor([1, 0], device="cuda"), planes)
     assert torch.equal(planes[0].cpu(), torch.from_numpy(GAME.observation(GAME.new_state())))
+
+
+def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkeypatch):
+    pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+    from tesuji.cuda_compiling import CudaKernel
+
+    monkeypatch.setattr("tesuji.compiling._has_warned", False)
+    names = {}
+    exec("def nothing(first, last):\n    pass", names)  # of no file, so that none is beside it
+    kernel = CudaKernel(names["nothing"])
+    with pytest.warns(RuntimeWarning, match="Point NUMBA_CACHE_DIR at a folder you can write to"):
+        assert not kernel.is_cached("tag")
+
+
+@pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
+def test_a_cache_folder_that_went_away_gives_a_warning_and_the_result(tmp_path, monkeypatch):
+    from tesuji.cuda_compiling import CudaKernel, download, upload
+
+    def write(numbers, first, last):
+        numbers[0] = 7
+
+    monkeypatch.setattr("tesuji.compiling._has_warned", False)
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
+    kernel, numbers = CudaKernel(write), upload(np.zeros(1))
+    folder = kernel._compile("tag").stats.cache_path
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    assert folder.startswith(str(tmp_path))
+    with pytest.warns(RuntimeWarning, match="Point NUMBA_CACHE_DIR at a folder you can write to"):
+        kernel("tag", numbers, 0, 1)
+    assert download(numbers)[0] == 7
+
+
+@pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
+def test_another_thread_works_with_the_gpu_it_is_told_to_without_piling_up_contexts():
+    from numba import cuda
+
+    choose_device("cuda", needs_torch=True)
+    found = []
+
+    def work():
+        use("cuda:0")
+        use("cuda:0")
+        found.append(cuda.get_current_device().id)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [0]
 
 
 @pytest.mark.skipif(not has_gpus(2), reason="needs two NVIDIA GPUs")

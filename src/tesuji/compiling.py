@@ -87,7 +87,7 @@ class Kernel:
                     return compiled(*arguments)
             return compiled(*arguments)
         except OSError as error:  # the cache folder went away or filled up after we started
-            _warn_of_cache(str(error))
+            warn_of_cache(str(error))
             self._compiled[tag] = njit(nogil=True)(self.function)
             return self._compiled[tag](*arguments)
 
@@ -106,10 +106,10 @@ class Kernel:
         try:
             compiled: Any = njit(cache=True, nogil=True)(copy)
         except (RuntimeError, OSError) as error:
-            _warn_of_cache(str(error))
+            warn_of_cache(str(error))
             compiled = njit(nogil=True)(copy)
         else:
-            _check_cache_folder(compiled)
+            check_cache_folder(compiled)
         return compiled  # type: ignore[no-any-return]
 
 
@@ -125,15 +125,16 @@ def without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _check_cache_folder(dispatcher: Any) -> None:
+def check_cache_folder(dispatcher: Any) -> None:
     """Warns when the folder the user named cannot be used; Numba then takes another silently."""
     if _config.CACHE_DIR and not _config.DISABLE_JIT:
         used = str(dispatcher.stats.cache_path)
         if not used.startswith(str(_config.CACHE_DIR)):
-            _warn_of_cache(f"{_config.CACHE_DIR} cannot be written, {used} is used")
+            warn_of_cache(f"{_config.CACHE_DIR} cannot be written, {used} is used")
 
 
-def _warn_of_cache(reason: str) -> None:
+def warn_of_cache(reason: str) -> None:
+    """Warns, once a process, that compiled code is not kept on disk."""
     global _has_warned
     if _has_warned:
         return

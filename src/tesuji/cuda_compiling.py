@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from tesuji.compiling import without_garbage_collection
+from tesuji.compiling import check_cache_folder, warn_of_cache, without_garbage_collection
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
 _SWITCH = "CUDA_LOW_OCCUPANCY_WARNINGS"
@@ -59,28 +59,42 @@ class CudaKernel:
             launch(*arguments)
             return
         with without_garbage_collection():
-            launch(*arguments)
+            try:
+                launch(*arguments)
+            except OSError as error:  # the cache folder went away or is full; nothing was launched
+                warn_of_cache(str(error))
+                self._compiled[tag] = self._compile(tag, is_kept=False)
+                configure(self._compiled[tag], games, lanes, stream)(*arguments)
 
     def is_cached(self, tag: str) -> bool:
         """Whether code for the tag is on disk."""
         dispatcher = self._dispatcher(tag)
-        name = dispatcher.py_func.__qualname__
-        return any(Path(dispatcher.stats.cache_path).glob(f"*{name}-*.nbi"))
+        name, folder = dispatcher.py_func.__qualname__, dispatcher.stats.cache_path
+        return folder is not None and any(Path(folder).glob(f"*{name}-*.nbi"))
 
     def _dispatcher(self, tag: str) -> Any:
         if tag not in self._compiled:
             self._compiled[tag] = self._compile(tag)
         return self._compiled[tag]
 
-    def _compile(self, tag: str) -> Any:
+    def _compile(self, tag: str, is_kept: bool = True) -> Any:
         copy = types.FunctionType(self.function.__code__, self.function.__globals__)
         copy.__module__ = self.function.__module__
         copy.__qualname__ = f"{self.function.__qualname__}-{tag}"  # names the file in the cache
         if IS_SIMULATED:
             return cuda.jit(copy)
-        return cuda.jit(
-            copy, cache=True, max_registers=_MOST_REGISTERS, shared_memory_carveout="maxshared"
+        compile_copy = functools.partial(
+            cuda.jit, copy, max_registers=_MOST_REGISTERS, shared_memory_carveout="maxshared"
         )
+        if not is_kept:
+            return compile_copy()
+        try:
+            compiled = compile_copy(cache=True)
+        except (RuntimeError, OSError) as error:
+            warn_of_cache(str(error))
+            return compile_copy()
+        check_cache_folder(compiled)
+        return compiled
 
 
 def configure(compiled: Any, games: int, lanes: int = 1, stream: int = 0) -> Any:

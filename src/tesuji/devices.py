@@ -1,8 +1,10 @@
 """Which processor does the work: cpu, cuda, cuda:1, or auto for a GPU where there is one."""
 
+import importlib.metadata
 import importlib.util
 import logging
 import re
+import sys
 from typing import Any, NamedTuple
 
 _log = logging.getLogger("tesuji")
@@ -21,13 +23,14 @@ class Found(NamedTuple):
     error: str  # of the driver, or nothing
     driver: tuple[int, int]  # the version of CUDA that it is for; (0, 0) without one
     gpus: int
+    toolkit: int = 0  # the major version of the CUDA whose compiler is installed; 0: not known
 
 
 def choose_device(asked: str, needs_torch: bool = False) -> str:
     """The device that is meant: cpu, or cuda:N, which this thread then works with by default.
 
     Args:
-        asked: cpu, cuda, cuda:N, or auto, which takes the first GPU that can be used, else the CPU.
+        asked: cpu, cuda, cuda:N, or auto: the first GPU if it can be used, else the CPU.
         needs_torch: whether PyTorch must be able to use it too.
 
     Raises:
@@ -49,6 +52,20 @@ def choose_device(asked: str, needs_torch: bool = False) -> str:
     raise DeviceError(f"device {asked} {obstacle}")
 
 
+def use(device: str) -> None:
+    """Has this thread work with a chosen device; each thread has a default of its own.
+
+    Cheap enough for every search. PyTorch is told too, where it works on a GPU already.
+    """
+    match = _GPU.fullmatch(device)
+    if match is None or _is_simulated():
+        return
+    number, torch = int(match[1] or 0), sys.modules.get("torch")
+    needs_torch = torch is not None and torch.cuda.is_initialized()
+    if needs_torch or not _is_current(number):
+        _use(number, needs_torch)
+
+
 def look() -> Found:
     """What of a GPU this machine has; nothing is started on it."""
     if importlib.util.find_spec("numba_cuda") is None:
@@ -63,7 +80,7 @@ def look() -> Found:
         gpus = len(cuda.gpus)
     except cuda.cudadrv.error.CudaSupportError as failure:
         return Found(True, str(error or failure), (0, 0), 0)
-    return Found(True, str(error or ""), version, gpus)
+    return Found(True, str(error or ""), version, gpus, _toolkit())
 
 
 def free_bytes() -> int:
@@ -95,6 +112,12 @@ def _obstacle(found: Found, number: int) -> str:
     if found.driver != (0, 0) and found.driver < _OLDEST_DRIVER:
         have, need = (".".join(map(str, version)) for version in (found.driver, _OLDEST_DRIVER))
         return f"has a driver for CUDA {have}, and {need} or newer is needed: update the driver"
+    if found.driver != (0, 0) and found.driver[0] < found.toolkit:
+        have = ".".join(map(str, found.driver))
+        return (
+            f"has a driver for CUDA {have}, and the compiler that is installed is CUDA "
+            f"{found.toolkit}'s: update the driver, or pip install 'tesuji[cuda12]'"
+        )
     reason = next(iter(found.error.strip().splitlines()), "").rstrip(".")
     if found.gpus == 0:
         known = f" ({reason})" if reason else ""
@@ -126,7 +149,29 @@ def _use(number: int, needs_torch: bool) -> None:
         import torch
 
         torch.cuda.set_device(number)
-    cuda.select_device(number)
+    if not _is_current(number):
+        cuda.select_device(number)
+
+
+def _is_current(number: int) -> bool:
+    """Whether this thread works with that GPU; to select it again would pile up contexts."""
+    from numba import cuda
+
+    try:
+        with cuda.cudadrv.driver.driver.get_active_context() as active:
+            return bool(active) and active.devnum == number
+    except cuda.cudadrv.error.CudaSupportError:
+        return False
+
+
+def _toolkit() -> int:
+    """The major version of the CUDA compiler that came with numba-cuda; 0 where none did."""
+    for package in ("cuda-toolkit", "nvidia-cuda-nvrtc"):
+        try:
+            return int(importlib.metadata.version(package).partition(".")[0])
+        except (importlib.metadata.PackageNotFoundError, ValueError):
+            continue
+    return 0
 
 
 def _is_simulated() -> bool:

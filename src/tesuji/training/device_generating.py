@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from tesuji.devices import use
 from tesuji.games.contract import Game
 from tesuji.networks.cuda_engine import CudaEvaluator
 from tesuji.selfplay.columns import GameColumns, columns_to_table, outcomes_in, outcomes_of
@@ -77,7 +78,7 @@ class DeviceGenerator:
         compilers: Compilers | None = None,
     ) -> None:
         """Makes the worker when the first generation begins, and waits for its compilers then."""
-        self.folder, self.config, self.game = folder, config, game
+        self.folder, self.config, self.game, self._device = folder, config, game, device
         self.engine = config.run.engine
         is_bf16 = self.engine == "cuda-bf16"
         rows = config.selfplay.games
@@ -218,6 +219,7 @@ class DeviceGenerator:
         return Played(positions_of(store, int(counts[TARGETS])), games, metrics)
 
     def _write(self, generation: int, games: NDArray[Any], moves: Coming, policies: Coming) -> None:
+        use(self._device)  # for this thread, which waits for what is to come from it
         played = _as_records(moves.array(), move_dtype(self.game))
         columns = GameColumns(games, played, policies.array())
         write_table(self.folder.games, generation, columns_to_table(self.game, columns))

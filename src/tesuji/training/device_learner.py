@@ -116,8 +116,9 @@ class DeviceLearner:
             self._optimizer.zero_grad(set_to_none=True)
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
-        # What other threads do with the device meanwhile is none of the graph's business.
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        # Relaxed, because Numba may free memory meanwhile, in this thread too, and other threads do
+        # as they like: none of it is part of the graph.
+        with torch.cuda.graph(graph, capture_error_mode="relaxed"):
             self._take_step(replay)
         self._graph, self._captured = graph, (replay, replay.layout)
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tesuji.devices import use
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import make_network
 from tesuji.networks.evaluators import make_evaluator
@@ -111,6 +112,7 @@ class Run:
     def go(self, limits: Limits, listener: Listener) -> None:
         """Runs generations until a limit is reached or somebody stops it."""
         self._started = time.monotonic()
+        use(self.device)
         try:
             while not self._is_stopped and self.progress(limits) < 1.0:
                 if not self._run_generation(limits, listener):

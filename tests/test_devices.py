@@ -212,7 +212,7 @@ class OnDevice:
 def test_a_search_is_where_its_evaluator_is(machine, used, monkeypatch):
     machine(USABLE)
     monkeypatch.setattr(devices, "_torch_obstacle", lambda number: "")
-    monkeypatch.setattr("tesuji.search.options.free_bytes", lambda: 1 << 30)
+    monkeypatch.setattr(sys.modules["tesuji.search.options"], "free_bytes", lambda: 1 << 30)
     for asked, on, expected in (
         ("cuda", "cuda:1", "cuda:1"),
         ("auto", "cuda:1", "cuda:1"),

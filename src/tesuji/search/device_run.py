@@ -73,6 +73,7 @@ class DeviceRun:
         """Searches until a budget is used up; `threads` means nothing here."""
         play = self._rounds_of(upload(states))
         config, stop = self.config, self.scratch.work["stop"]
+        put(self.scratch.work, self._scratch.work)  # with a `stop` that was set before
         play(1)  # evaluates the roots, whatever the budget; compiling is not on the clock
         start = time.perf_counter()
         rounds, is_watched = 1, progress is not None or config.seconds > 0

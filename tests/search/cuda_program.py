@@ -1,11 +1,12 @@
 """Searches to compare between devices; run as a program it prints the visits on both as JSON."""
 
+import dataclasses
 import json
 import sys
 
 import numpy as np
 
-from tesuji import CHANCE, SearchConfig, make_game, search
+from tesuji import CHANCE, SearchConfig, Searcher, StopFlag, make_game, search
 
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
@@ -18,7 +19,31 @@ OPTIONS = {
     "templates": ({"proven_values": True, "templates": 64}, "rollout"),
     "grave": ({"amaf": "grave", "grave_visits": 5}, "rollout"),
 }
-CASES = [f"{game} {options}" for game in GAMES for options in OPTIONS if options != "templates"]
+RARER_OPTIONS = {
+    "puct-log": ({"selection": "puct-log", "c_puct_base": 20.0}, "network"),
+    "parent's value first": ({"fpu": "parent", "visit_term": "node"}, "network"),
+    "reduced value first": ({"fpu": "reduction", "visit_term": "sum"}, "network"),
+    "all moves first": ({"fpu": "infinite", "visit_exponent": 0.6}, "network"),
+    "spread": ({"c_puct_spread": 0.8, "visit_term": "max-one"}, "network"),
+    "widening": ({"widening": 1.5, "prior_threshold": 0.01}, "network"),
+    "pruning": ({"prune_margin": 0.2, "prune_visits": 3}, "network"),
+    "forced playouts": ({"forced_playouts": 2.0, "noise_weight": 0.25}, "network"),
+    "rave": ({"amaf": "rave", "amaf_bias": 0.01}, "rollout"),
+    "rollouts beside": ({"rollout_weight": 0.5, "rollouts": 2}, "network"),
+    "draws on their way": ({"leaves": 3, "pending": "draw"}, "network"),
+    "visits": ({"visits": 20}, "network"),
+    "nodes": ({"nodes": 9}, "network"),
+}
+OPTIONS |= RARER_OPTIONS
+CASES = [
+    *(
+        f"{game} {options}"
+        for game in GAMES
+        for options in OPTIONS
+        if options not in ("templates", *RARER_OPTIONS)
+    ),
+    *(f"tic-tac-toe {options}" for options in RARER_OPTIONS),
+]
 OTHER_GAMES = (
     "dots-and-boxes",
     "trio",
@@ -38,12 +63,16 @@ OTHER_GAMES = (
 OTHER_CASES = [
     *(f"{game} {options}" for game in OTHER_GAMES for options in ("uct", "gumbel")),
     "hex(size=3) templates",
+    "tic-tac-toe kept puct with a network",
+    "hex(size=3) kept templates",
 ]
 
 
 def run_case(case, device):
     """The visits of two positions searched side by side."""
     game_name, _, option_name = case.partition(" ")
+    if option_name.startswith("kept "):
+        return run_kept(make_game(game_name), *OPTIONS[option_name.removeprefix("kept ")], device)
     options, evaluator = OPTIONS[option_name]
     game = make_game(game_name)
     states = [played(game, 0), played(game, 1 if game_name in GAMES else 6)]
@@ -58,6 +87,24 @@ def run_case(case, device):
         device=device,
     )
     return [result.visits.tolist() for result in results]
+
+
+def run_kept(game, options, evaluator, device):
+    """The visits of two positions, of what follows a move each, in trees that must grow, and then
+    of a search that is stopped before it begins."""
+    states, config = [played(game, 0), played(game, 1)], SearchConfig(simulations=12, **options)
+    given = network(game) if evaluator == "network" else evaluator
+    searcher = Searcher(game, given, config, device=device)
+    found = [searcher.search(states, seed=3)]
+    searcher.advance([int(result.best_action) for result in found[0]])
+    for state, result in zip(states, found[0], strict=True):
+        game.apply(state, int(result.best_action))
+    searcher.config = dataclasses.replace(searcher.config, simulations=70)
+    found.append(searcher.search(states, seed=4))
+    stop = StopFlag()
+    stop.set()
+    found.append(searcher.search(states, seed=5, stop=stop))
+    return [result.visits.tolist() for results in found for result in results]
 
 
 def played(game, plies):

@@ -27,6 +27,7 @@ SMALL = {
     "training__batch_size": 8,
     "training__window_start": 60,
     "training__reuse": 1.5,
+    "run__engine": "auto",
 }
 
 

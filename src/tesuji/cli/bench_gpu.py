@@ -63,7 +63,7 @@ WORKS = (
     Work("connect-four", 8_192, 256, "puct"),
     Work("connect-four", 4_096, 64, "puct"),
     Work("connect-four", 16_384, 64, "puct", blocks=6, channels=128),
-    Work("gomoku", 2_048, 64, "puct"),
+    Work("gomoku", 4_096, 64, "puct"),
 )
 
 

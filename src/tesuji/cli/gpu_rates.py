@@ -1,6 +1,5 @@
 """How fast Tesuji searches on the GPU, and how fast its network is there alone."""
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +44,7 @@ def measure_search(
 
     from tesuji.devices import choose_device
     from tesuji.networks.architectures import draw_zeros, make_network
-    from tesuji.networks.cuda_engine import CudaEvaluator, record
+    from tesuji.networks.cuda_engine import CudaEvaluator
     from tesuji.search.device_run import DeviceSearch
 
     choose_device("cuda", needs_torch=True)
@@ -53,24 +52,32 @@ def measure_search(
     evaluator = CudaEvaluator(network, game, rows=games)
     config = SearchConfig(simulations=simulations, selection=selection)
     search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
-    batch = evaluator.device_batch(games)
-    batch.planes.copy_(torch.from_numpy(search.observations()))
-    evaluate = functools.partial(_evaluate, batch)
-    evaluate()
-    again = record(evaluate, evaluator.device)
     search.run()
     seconds = min(_timed(search.run) for _ in range(repeats))
-    alone = min(_timed(again, _NETWORK_CALLS) for _ in range(repeats))
+    alone = _time_network(evaluator, search.observations(), repeats)
     share = (simulations + 1) * alone / seconds
     rate = GpuRate(games * simulations / seconds, games / alone, share, evaluator.form.name)
-    del search, batch, evaluator, evaluate
+    del search, evaluator
     torch.cuda.empty_cache()
     return rate
 
 
-def _evaluate(batch: Any) -> None:
-    batch.run()
-    batch.answer()
+def _time_network(evaluator: Any, observations: NDArray[np.float32], repeats: int) -> float:
+    """Seconds of one evaluation of all of them, alone on the GPU."""
+    import torch
+
+    from tesuji.networks.cuda_engine import record
+
+    batch = evaluator.device_batch(len(observations))
+    batch.planes.copy_(torch.from_numpy(observations))
+
+    def evaluate() -> None:
+        batch.run()
+        batch.answer()
+
+    evaluate()
+    again = record(evaluate, evaluator.device)
+    return min(_timed(again, _NETWORK_CALLS) for _ in range(repeats))
 
 
 def drawn_positions(game: Game, count: int) -> NDArray[Any]:

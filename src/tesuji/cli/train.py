@@ -135,12 +135,8 @@ def _find_folder(what: str, run: Path | None) -> "RunFolder":
 def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
     """The config and the game of the run, which is begun where there is none, and its device."""
     from tesuji.games.registry import make_game
-    from tesuji.training.config import (
-        change,
-        choose_training_device,
-        measure_engine,
-        resolve_run,
-    )
+    from tesuji.training.config import change, measure_engine, resolve_run
+    from tesuji.training.gpu_config import choose_training_device
 
     if not folder.exists():
         config, game, device = _new_config(folder, what, changes)
@@ -153,7 +149,8 @@ def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunCo
         raise BadInput(f"{folder.path} is a run of {game.name}; give another --run folder")
     changed = change(saved, changes)
     device = choose_training_device(changed.run.device, game)
-    config = measure_engine(resolve_run(changed, game, device), game, device)
+    is_engine_asked = any(setting.startswith("run.engine=") for setting in changes)
+    config = measure_engine(resolve_run(changed, game, device), game, device, is_engine_asked)
     if about.get("source_digest") != game.source_digest:
         _log.warning(
             "the rules of %s have changed since %s was begun: its games are read under the new "
@@ -179,12 +176,8 @@ def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
 def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
     """The config, the game and the device of a new run; nothing is written."""
     from tesuji.games.registry import make_game
-    from tesuji.training.config import (
-        change,
-        choose_training_device,
-        default_config,
-        resolve_run,
-    )
+    from tesuji.training.config import change, default_config, resolve_run
+    from tesuji.training.gpu_config import choose_training_device, new_config
 
     if folder.state_file.exists():
         raise BadInput(
@@ -194,8 +187,7 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
     game = make_game(what)
     asked = change(default_config(game), changes).run.device
     device = choose_training_device(asked, game)
-    config = change(default_config(game, device), changes)
-    return resolve_run(config, game, device), game, device
+    return resolve_run(new_config(game, device, changes), game, device), game, device
 
 
 def _lasting_name(what: str) -> str:

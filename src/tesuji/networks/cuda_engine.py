@@ -4,6 +4,8 @@ Which form evaluates it is measured once for each kind of GPU, network and batch
 """
 
 import copy
+import functools
+import hashlib
 import json
 import logging
 import os
@@ -45,7 +47,7 @@ class CudaEvaluator:
     ) -> None:
         """Copies the network, and finds out what evaluates batches of `rows` fastest."""
         self.engine = "cuda-bf16" if is_bf16 else "cuda-float32"
-        self.game, self.device = game, torch.device(device)
+        self.game, self.device = game, _numbered(torch.device(device))
         dtype = torch.bfloat16 if is_bf16 else torch.float32
         self.form = _choose_form(network, game, self.device, dtype, rows)
 
@@ -76,6 +78,13 @@ class CudaEvaluator:
         with torch.inference_mode():
             logits, values = self.form(torch.from_numpy(planes).to(self.device))
             return logits.cpu().numpy(), values.cpu().numpy()
+
+
+def _numbered(device: torch.device) -> torch.device:
+    """The device with its number: plain cuda is the one in use."""
+    if device.type != "cuda" or device.index is not None:
+        return device
+    return torch.device("cuda", torch.cuda.current_device())
 
 
 class CudaBatch:
@@ -189,7 +198,11 @@ def _fastest(makers: dict[str, Callable[[Any], Form]], network: Any, planes: Ten
     with torch.no_grad():
         expected = EagerForm(drawn, planes.device, torch.float32)(planes)
         for name, make in makers.items():
-            form = make(drawn)
+            try:
+                form = make(drawn)
+            except (RuntimeError, ValueError, ImportError) as error:
+                _log.warning("the network's form %s cannot be had here: %s", name, error)
+                continue
             gaps = [a - b for a, b in zip(form(planes), expected, strict=True)]
             worst = max(float(gap.square().mean().sqrt()) for gap in gaps)
             if worst <= TOLERANCE:
@@ -226,9 +239,18 @@ def _key(network: Any, game: Game, device: torch.device, rows: int) -> str:
         torch.__version__,
         network.config,
         tuple(game.observation_shape),
+        game.num_actions,
         rows,
+        _digest_of_kernels(),
     )
     return " | ".join(map(str, about))
+
+
+@functools.cache
+def _digest_of_kernels() -> str:
+    """Of the sources that a choice was made of."""
+    sources = [*sorted(Path(__file__).parent.glob("*.cu")), Path(__file__)]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 
 def _memory_file() -> Path:

@@ -100,7 +100,6 @@ class FusedForm:
         self._config = network.config
         self._finish = network.finish
         self._packed = _pack(network, device)
-        self._inputs: dict[int, Tensor] = {}  # by batch; their further channels stay zero
 
     def load(self, network: nn.Module) -> None:
         """Takes the weights of a network of the same shape."""
@@ -123,16 +122,9 @@ class FusedForm:
 
     def _padded(self, planes: Tensor, channels: int) -> Tensor:
         """The planes in bf16, channels last, and zeros as further channels."""
-        key = len(planes)
-        if key not in self._inputs:
-            shape = (len(planes), channels, *planes.shape[2:])
-            self._inputs[key] = torch.empty(
-                shape,
-                dtype=torch.bfloat16,
-                device=planes.device,
-                memory_format=torch.channels_last,
-            ).zero_()
-        x = self._inputs[key]
+        shape, last = (len(planes), channels, *planes.shape[2:]), torch.channels_last
+        x = torch.empty(shape, dtype=torch.bfloat16, device=planes.device, memory_format=last)
+        x[:, planes.shape[1] :].zero_()
         x[:, : planes.shape[1]].copy_(planes)
         return x
 

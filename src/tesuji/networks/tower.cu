@@ -2,7 +2,7 @@
 // one launch: a board's activations stay in shared memory through all layers (sm_90a, bf16
 // operands, float32 sums, wgmma).
 //
-// Sizes are macros; tower.py computes and explains them (`Plan`) and generates "wgmma.h":
+// Sizes are macros; tower_plan.py computes and explains them (`Plan`), tower.py writes "wgmma.h":
 //   HEIGHT WIDTH PLANES BLOCKS  the board, the planes given, the residual blocks
 //   TILES                       64 channels each: those of every layer but the heads, which have 1
 //   WARPGROUPS BOARDS           warpgroups that multiply, and boards each of them holds

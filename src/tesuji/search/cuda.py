@@ -1,4 +1,4 @@
-"""The search on a GPU: the same functions as in cpu.py, one thread a game.
+"""The search on a GPU: the same functions as in cpu.py, walked by the lanes of a game.
 
 Also runs in Numba's CUDA simulator, which CI uses; see cuda_compiling.py.
 """
@@ -8,7 +8,7 @@ from typing import Any
 from numba import cuda
 
 from tesuji.cuda_compiling import CudaKernel
-from tesuji.search.copying import copy_edges, copy_nodes
+from tesuji.search.copying import copy_templates, copy_tree
 from tesuji.search.reuse import advance
 from tesuji.search.simulation import (
     finish_leaves,
@@ -85,10 +85,8 @@ def copy_roots(tree: Any, roots: Any, first: Any, last: Any) -> None:
     """Copies each game's root and its edges to `roots`, a tree of one node a game."""
     b = first + cuda.grid(2)[1]
     if b < last:
-        roots.roots[b] = tree.roots[b]
-        if tree.roots[b].num_nodes > 0:
-            copy_nodes(tree, roots, b, 1)
-            copy_edges(tree, roots, b, abs(tree.nodes[b, ROOT].num_edges))
+        count = min(1, tree.roots[b].num_nodes)
+        copy_tree(tree, roots, b, count, count * abs(tree.nodes[b, ROOT].num_edges))
 
 
 @CudaKernel
@@ -96,9 +94,8 @@ def copy_trees(tree: Any, larger: Any, first: Any, last: Any) -> None:
     """Copies each game's tree to one with more room."""
     b = first + cuda.grid(2)[1]
     if b < last:
-        larger.roots[b] = tree.roots[b]
-        copy_nodes(tree, larger, b, tree.roots[b].num_nodes)
-        copy_edges(tree, larger, b, tree.roots[b].used_edges)
+        copy_tree(tree, larger, b, tree.roots[b].num_nodes, tree.roots[b].used_edges)
+        copy_templates(tree, larger, b)
 
 
 @CudaKernel

@@ -1,7 +1,7 @@
 """Drives a search whose tree lies in the memory of a GPU; what is looked at comes back from there.
 
 Between the first and the last simulation of a move the host only starts work: with an evaluator on
-the same GPU all rounds of a move are replays of one recorded graph.
+the same GPU all rounds of a move are replays of recorded graphs.
 """
 
 import time
@@ -28,6 +28,7 @@ from tesuji.search.view import Clock
 
 # All games wait for the slowest one: so each does one simulation a round, and none does many.
 _KNOWN_RESULTS = 1
+_MOST_ROUNDS = 256  # before the host looks again
 _IS_FINISHED, _SIMULATIONS, _FAULTS, _LEAVES = range(4)  # columns of a report
 
 
@@ -59,9 +60,8 @@ class DeviceRun:
         self.game, self.evaluator, self.config = setup.game, setup.evaluator, setup.config
         self.tree = tree
         self.games = tree.roots.shape[0]
-        self.scratch = make_scratch(
-            self.game, self.config, self.games, seed
-        )  # as it last came back
+        # As it last came back.
+        self.scratch = make_scratch(self.game, self.config, self.games, seed)
         self.options = make_options(self.config, self.game, _KNOWN_RESULTS)
         self._scratch = Scratch(*map(upload, self.scratch))
         self._options = as_arguments(self.options)
@@ -72,20 +72,26 @@ class DeviceRun:
     def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up; `threads` means nothing here."""
         play = self._rounds_of(upload(states))
-        limit, stop = simulation_limit(self.config), self.scratch.work["stop"]
+        config, stop = self.config, self.scratch.work["stop"]
+        put(self.scratch.work, self._scratch.work)  # with a `stop` that was set before
         play(1)  # evaluates the roots, whatever the budget; compiling is not on the clock
         start = time.perf_counter()
-        # Nothing to look at on the way: one simulation a round, all of them in one go.
-        rounds = 1 if progress is not None or self.config.seconds or not limit else limit
+        rounds, is_watched = 1, progress is not None or config.seconds > 0
+        if not is_watched:  # all in one go, or as many as may be waited for before `stop` is seen
+            wanted = config.simulations or config.visits or config.nodes
+            rounds = min(-(-wanted // config.leaves), _MOST_ROUNDS)
         while not self._is_finished() and not stop.any():
             begun = time.perf_counter()
-            if self.config.seconds and begun - start >= self.config.seconds:
+            if config.seconds and begun - start >= config.seconds:
                 break
             play(rounds)
+            if not is_watched:
+                continue
             report = download(self._report)
             rounds = plan_rounds(rounds, time.perf_counter() - begun)
             if progress is not None:
                 self._fetch_scratch()
+                limit = simulation_limit(config)
                 progress(int(report[:, _SIMULATIONS].sum()), limit * self.games)
         self._fetch_scratch()
 
@@ -183,11 +189,14 @@ class DeviceRun:
         return bool(report[:, _IS_FINISHED].all())
 
     def _fetch_scratch(self) -> None:
-        """Brings the working memory back; another thread may have set `stop` here meanwhile."""
-        stop = self.scratch.work["stop"].copy()
+        """Brings the working memory back, but for `stop`, which another thread may set here."""
         for name, theirs in self._scratch._asdict().items():
-            np.copyto(getattr(self.scratch, name), download(theirs))
-        self.scratch.work["stop"] |= stop
+            ours, fetched = getattr(self.scratch, name), download(theirs)
+            if name != "work":
+                np.copyto(ours, fetched)
+                continue
+            for field in set(ours.dtype.names or ()) - {"stop"}:
+                ours[field] = fetched[field]
 
 
 class DeviceSearch:

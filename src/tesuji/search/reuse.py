@@ -7,6 +7,7 @@ moves each node and its edges to a place at or before its own.
 from typing import Any
 
 from tesuji.compiling import kernel_function
+from tesuji.search.copying import copy_edge, copy_node
 from tesuji.search.proof import is_node_proven
 from tesuji.search.tree import ROOT, UNVISITED
 
@@ -78,15 +79,8 @@ def slide(tree: Any, b: Any, root: Any, forgets_proven: Any) -> None:
 @kernel_function
 def move_node(tree: Any, b: Any, node: Any, place: Any) -> None:
     """Copies a node to `place`."""
-    tree.nodes[b, place] = tree.nodes[b, node]
+    copy_node(tree, tree, b, node, place)
     tree.nodes[b, place].is_ahead = False
-    tree.states[b, place] = tree.states[b, node]
-    if tree.node_extras.shape[1] > 0:
-        tree.node_extras[b, place] = tree.node_extras[b, node]
-    for word in range(tree.zones.shape[2]):
-        tree.zones[b, place, word] = tree.zones[b, node, word]
-    for code in range(tree.amaf.shape[2]):
-        tree.amaf[b, place, code] = tree.amaf[b, node, code]
 
 
 @kernel_function
@@ -95,9 +89,7 @@ def move_edges(tree: Any, b: Any, node: Any, first: Any, forgets_proven: Any) ->
     old, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
     tree.nodes[b, node].first_edge = first
     for index in range(count):
-        tree.edges[b, first + index] = tree.edges[b, old + index]
-        if tree.extras.shape[1] > 0:
-            tree.extras[b, first + index] = tree.extras[b, old + index]
+        copy_edge(tree, tree, b, old + index, first + index)
         child = tree.edges[b, first + index].child
         if forgets_proven and tree.extras[b, first + index].is_proven:
             tree.edges[b, first + index].child = UNVISITED

@@ -64,6 +64,7 @@ def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
 def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     """Selects up to `leaves` leaves of game b; what ends in a known result is backed up at once."""
     is_waiting = tree.nodes[b, ROOT].num_edges < 0
+    join_lanes()
     if leads():
         scratch.work[b].num_leaves = 1 if is_waiting else 0
         scratch.leaves[b, 0] = ROOT

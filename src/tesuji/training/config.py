@@ -1,12 +1,11 @@
 """Every setting of a run, in sections: network, search, selfplay, training, and the run's own."""
 
 import dataclasses
-import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tesuji.devices import choose_device, free_bytes
 from tesuji.games.contract import Game, has_chance
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
@@ -20,11 +19,8 @@ from tesuji.networks.evaluators import (
     has_cuda_bf16,
 )
 from tesuji.search.config import SearchConfig, check_for_game
-from tesuji.search.tree import bytes_each, edges_per_node
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from tesuji.settings import check_types, option_kinds, parse_option
-
-_MOST_GAMES = 8192  # side by side on a GPU; more of them are played no faster
 
 
 @dataclass(frozen=True)
@@ -160,16 +156,13 @@ class RunConfig:
     run: RunOptions = field(default_factory=RunOptions)
 
 
-def default_config(game: Game, device: str = "cpu") -> RunConfig:
-    """The settings for a game that nobody has changed yet, on that device."""
+def default_config(game: Game) -> RunConfig:
+    """The settings for a game on the CPU that nobody has changed yet."""
     can_prove = game.num_players <= 2 and not has_chance(game)
-    search = dataclasses.replace(selfplay_search(), proven_values=can_prove)
-    if device == "cpu":
-        return RunConfig(search=search)
-    return gpu_config(game, search)
+    return RunConfig(search=dataclasses.replace(selfplay_search(), proven_values=can_prove))
 
 
-def change(config: RunConfig, settings: list[str]) -> RunConfig:
+def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
     """The config with `section.option=value` settings put in.
 
     Raises:
@@ -200,80 +193,44 @@ def change(config: RunConfig, settings: list[str]) -> RunConfig:
 
 
 def _follow_selection(search: dict[str, Any]) -> None:
-    """Another formula than Gumbel's needs more simulations, and noise; where that was not set."""
-    if search.get("selection", "gumbel") != "gumbel":
-        search.setdefault("noise_weight", 0.25)
+    """Another formula than Gumbel's needs more simulations, PUCT noise; where that was not set."""
+    selection = search.get("selection", "auto")
+    if selection != "auto":
+        search.setdefault("noise_weight", 0.25 if selection.startswith("puct") else 0.0)
+    if selection not in ("auto", "gumbel"):
         if "simulations" not in search and "visits" not in search:
             search["visits"] = 32
     if search.get("visits"):
         search.setdefault("simulations", 0)
 
 
-def choose_training_device(asked: str, game: Game) -> str:
-    """The device that is meant; see `choose_device`. A game whose rules no GPU runs is for the CPU.
-
-    Raises:
-        ValueError: says why it cannot be had, and what to do.
-    """
-    if not game.runs_on_gpu and asked != "cpu":
-        if asked != "auto":
-            raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
-        return "cpu"
-    return choose_device(asked, needs_torch=True)
-
-
-def gpu_config(game: Game, search: SearchConfig) -> RunConfig:
-    """The settings for a GPU: more of everything. docs/measurements.md says what was tried.
-
-    Games are many and begin at random, so they need little more chance: moves nearer to the best
-    ones make outcomes nearer to the truth.
-    """
-    network = NetworkConfig(channels=64)
-    search = dataclasses.replace(search, selection="puct", simulations=32, noise_weight=0.25)
-    games = fit_games(game, search, network, free_bytes())
-    selfplay = SelfPlayConfig(games=games, temperature=0.4)
-    training = TrainingConfig(
-        generation_positions=32 * games,
-        window_start=64 * games,
-        batch_size=min(4096, games),
-        reuse=3.0,
-        average_decay=0.99,
-    )
-    return RunConfig(network, search, selfplay, training)
-
-
-def fit_games(game: Game, search: SearchConfig, network: NetworkConfig, free: int) -> int:
-    """How many games side by side a GPU with so many bytes free holds: a power of two.
-
-    Half of the memory is for their trees and for what the network computes of them; the rest for
-    positions to learn from, and for learning.
-    """
-    simulations = max(search.simulations, search.visits)
-    node_bytes, edge_bytes, game_bytes = bytes_each(game, search)
-    tree = (simulations + 1) * (node_bytes + edge_bytes * edges_per_node(game)) + game_bytes
-    moves = (game.max_turns + 1) * 4 * (game.num_actions + 2 * game.num_players + 2)
-    cells = math.prod(game.observation_shape[1:]) or 1
-    computed = 16 * cells * network.channels + 8 * math.prod(game.observation_shape)
-    fitting = free // 2 // (tree + moves + computed)
-    return int(2 ** max(0, min(_MOST_GAMES, fitting).bit_length() - 1)) if fitting else 1
-
-
-def measure_engine(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig:
+def measure_engine(
+    config: RunConfig, game: Game, device: str = "cpu", is_asked: bool = True
+) -> RunConfig:
     """The config with the fastest engine here, where that was left open.
 
     It is measured with drawn weights: the zeros that a new network begins with hide rounding.
+
+    Args:
+        config: resolved.
+        game: the game.
+        device: where the run is.
+        is_asked: whether the engine was asked for; one that an earlier part of the run had on
+            another device is replaced.
 
     Raises:
         ValueError: for an engine that is none, or that cannot run the network here.
     """
     engine = config.run.engine
-    if engine in (CUDA_ENGINES if device == "cpu" else ENGINES):
+    if not is_asked and engine in (CUDA_ENGINES if device == "cpu" else ENGINES):
         engine = "auto"  # a run that goes on elsewhere than it began
     if device != "cpu":
         engine = choose_cuda_engine() if engine == "auto" else engine
         if engine not in CUDA_ENGINES:
             names = ", ".join(CUDA_ENGINES)
             raise ValueError(f"a GPU has no engine {engine!r}; choose auto or one of {names}")
+        if engine == "cuda-bf16" and not has_cuda_bf16():
+            raise ValueError("this GPU has no bfloat16; choose the engine auto or cuda-float32")
         return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
     network = draw_zeros(make_network(game, config.network, config.run.seed))
     if engine != "auto":

@@ -1,0 +1,79 @@
+"""The settings for a GPU: more of everything. docs/measurements.md says what was tried."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from tesuji.devices import choose_device, free_bytes
+from tesuji.games.contract import Game
+from tesuji.networks.config import NetworkConfig, resolve_network
+from tesuji.search.config import SearchConfig
+from tesuji.search.tree import bytes_each, edges_per_node
+from tesuji.selfplay.config import SelfPlayConfig
+from tesuji.training.config import RunConfig, TrainingConfig, change, default_config
+
+_MOST_GAMES = 8192  # side by side; more of them are played no faster
+
+
+def choose_training_device(asked: str, game: Game) -> str:
+    """The device that is meant; see `choose_device`. A game whose rules no GPU runs is for the CPU.
+
+    Raises:
+        ValueError: says why it cannot be had, and what to do.
+    """
+    if not game.runs_on_gpu and asked != "cpu":
+        if asked != "auto":
+            raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
+        return "cpu"
+    return choose_device(asked, needs_torch=True)
+
+
+def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConfig:
+    """The settings for a new run on that device, with those put in that somebody has set.
+
+    On a GPU games are many and begin at random, so they need little more chance: moves nearer to
+    the best ones make outcomes nearer to the truth.
+
+    Raises:
+        ValueError: for a setting that there is not, or a value that makes no sense.
+    """
+    base = default_config(game)
+    if device == "cpu":
+        return change(base, settings)
+    search = dataclasses.replace(base.search, selection="puct", simulations=32, noise_weight=0.25)
+    base = dataclasses.replace(base, network=NetworkConfig(channels=64), search=search)
+    asked = change(base, settings)
+    games = fit_games(game, asked.search, resolve_network(asked.network, game), free_bytes())
+    games = asked.selfplay.games if _is_set("selfplay.games", settings) else games
+    fitting = dataclasses.replace(
+        base,
+        selfplay=SelfPlayConfig(games=games, temperature=0.4),
+        training=TrainingConfig(
+            generation_positions=32 * games,
+            window_start=64 * games,
+            batch_size=min(4096, games),
+            reuse=3.0,
+            average_decay=0.99,
+        ),
+    )
+    return change(fitting, settings)
+
+
+def _is_set(option: str, settings: Sequence[str]) -> bool:
+    return any(setting.partition("=")[0].strip() == option for setting in settings)
+
+
+def fit_games(game: Game, search: SearchConfig, network: NetworkConfig, free: int) -> int:
+    """How many games side by side a GPU with so many bytes free holds: a power of two.
+
+    Half of the memory is for their trees and for what the network computes of them; the rest for
+    positions to learn from, and for learning.
+    """
+    simulations = max(search.simulations, search.visits)
+    node_bytes, edge_bytes, game_bytes = bytes_each(game, search)
+    tree = (simulations + 1) * (node_bytes + edge_bytes * edges_per_node(game)) + game_bytes
+    moves = (game.max_turns + 1) * 4 * (game.num_actions + 2 * game.num_players + 2)
+    cells = math.prod(game.observation_shape[1:]) or 1
+    computed = 16 * cells * network.channels + 8 * math.prod(game.observation_shape)
+    fitting = free // 2 // (tree + moves + computed)
+    return int(2 ** max(0, min(_MOST_GAMES, fitting).bit_length() - 1)) if fitting else 1

@@ -1,0 +1,75 @@
+"""What a new run on a GPU is given, whatever machine this is."""
+
+import pytest
+
+from tesuji import make_game
+from tesuji.networks.config import NetworkConfig
+from tesuji.search.config import SearchConfig
+from tesuji.training import gpu_config
+from tesuji.training.config import measure_engine, resolve_run
+from tesuji.training.gpu_config import choose_training_device, fit_games, new_config
+
+CONNECT_FOUR = make_game("connect-four")
+
+
+@pytest.fixture
+def large_gpu(monkeypatch):
+    """Its memory is all that is asked about it."""
+    monkeypatch.setattr(gpu_config, "free_bytes", lambda: 130 << 30)
+
+
+def test_more_simulations_or_a_larger_network_leave_room_for_fewer_games():
+    def fitting(simulations=32, channels=64, free=130 << 30, name="connect-four"):
+        search, network = SearchConfig(simulations=simulations), NetworkConfig(channels=channels)
+        return fit_games(make_game(name), search, network, free)
+
+    assert fitting() == 8192
+    assert fitting(free=1 << 28) < fitting(free=1 << 29) < 8192
+    assert fitting(name="gomoku", simulations=1600) < fitting(name="gomoku", simulations=64)
+    assert fitting(channels=4096) <= fitting(channels=64, free=20 << 30)
+    assert fitting(free=1) == 1
+    assert all(fitting(free=free).bit_count() == 1 for free in (10**8, 10**9, 10**10))
+
+
+def test_what_is_set_counts_before_the_number_of_games_is_chosen(large_gpu):
+    few = new_config(make_game("gomoku"), "cuda:0", ["search.simulations=1600"])
+    many = new_config(make_game("gomoku"), "cuda:0")
+    assert few.selfplay.games < many.selfplay.games
+    assert few.training.generation_positions == 32 * few.selfplay.games
+    asked = new_config(CONNECT_FOUR, "cuda:0", ["selfplay.games=512", "training.reuse=2"])
+    assert (asked.selfplay.games, asked.training.batch_size) == (512, 512)
+    assert asked.training.reuse == 2.0
+
+
+@pytest.mark.parametrize(
+    ("selection", "noise"), [("gumbel", 0.0), ("uct", 0.0), ("puct", 0.25), ("puct-log", 0.25)]
+)
+def test_noise_follows_the_selection(selection, noise, large_gpu):
+    config = new_config(CONNECT_FOUR, "cuda:0", [f"search.selection={selection}"])
+    assert config.search.noise_weight == noise
+    assert max(config.search.simulations, config.search.visits) == 32
+    assert new_config(CONNECT_FOUR, "cuda:0").search.noise_weight == 0.25
+
+
+def test_a_new_run_on_the_cpu_is_as_it_was(large_gpu):
+    assert new_config(CONNECT_FOUR, "cpu").search.selection == "gumbel"
+
+
+def test_an_engine_of_the_other_device_is_refused_unless_the_run_had_it(large_gpu):
+    config = new_config(CONNECT_FOUR, "cuda:0", ["run.engine=torch", "training.precision=float32"])
+    with pytest.raises(ValueError, match="a GPU has no engine 'torch'; choose auto or one of cuda"):
+        measure_engine(config, CONNECT_FOUR, "cuda:0")
+    assert measure_engine(config, CONNECT_FOUR, "cuda:0", is_asked=False).run.engine in (
+        *("cuda-bf16", "cuda-float32"),
+    )
+    config = resolve_run(new_config(CONNECT_FOUR, "cpu", ["run.engine=cuda-bf16"]), CONNECT_FOUR)
+    with pytest.raises(ValueError, match="cuda-bf16"):
+        measure_engine(config, CONNECT_FOUR)
+    assert "cuda" not in measure_engine(config, CONNECT_FOUR, is_asked=False).run.engine
+
+
+def test_rules_that_no_gpu_runs_are_for_the_cpu(monkeypatch):
+    monkeypatch.setattr(type(CONNECT_FOUR), "runs_on_gpu", False)
+    assert choose_training_device("auto", CONNECT_FOUR) == "cpu"
+    with pytest.raises(ValueError, match="do not run on a GPU; choose device cpu"):
+        choose_training_device("cuda", CONNECT_FOUR)

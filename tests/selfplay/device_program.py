@@ -17,6 +17,7 @@ from tesuji.networks.cuda_engine import CudaBatch
 from tesuji.search import pipeline
 from tesuji.search.device_run import DEVICE
 from tesuji.selfplay.columns import GameColumns, columns_to_table
+from tesuji.selfplay.compiling_ahead import SEARCH, SELFPLAY, compile_kernel
 from tesuji.selfplay.config import SelfPlayConfig
 from tesuji.selfplay.device import DeviceWorker, observe_rows, positions_of
 from tesuji.selfplay.games import move_dtype
@@ -249,6 +250,13 @@ def play_with_no_numbers(device):
     worker.check(store.taken.cpu().numpy())
 
 
+def compile_all():
+    """The kernels that can be compiled by being called for one game."""
+    for kernel in (kernels := [*SELFPLAY, *SEARCH]):
+        compile_kernel(make_game("tic-tac-toe"), kernel)
+    return kernels
+
+
 def find_all(device, is_exact):
     """Everything there is to know, by what it is about."""
     return {
@@ -257,6 +265,7 @@ def find_all(device, is_exact):
         "stores": fill_stores(device),
         "rare targets": play_rare_targets(device),
         "is_observed": observe(device),
+        "compiled": compile_all(),
         "too much": message_of(take_too_much),
         "no numbers": message_of(lambda: play_with_no_numbers(device)),
     }

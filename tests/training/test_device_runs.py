@@ -43,7 +43,7 @@ def test_a_run_begins_goes_on_and_ends_without_a_word_of_warning(runs):
     _, told = runs
     for name in ("begun", "gone on", "killed"):
         assert (told[name]["code"], told[name]["err"]) == (0, "")
-    assert "cuda-float32" in told["begun"]["out"]
+    assert "cuda-float32 on cuda:0\n" in told["begun"]["out"].replace("\ncuda", " cuda")
     assert "generation 2" in told["gone on"]["out"]
     assert "generation 1" not in told["gone on"]["out"]
 

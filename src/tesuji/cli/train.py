@@ -11,48 +11,55 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tesuji.cli.errors import BadInput, refusing
-from tesuji.devices import look
+from tesuji.cli.train_compiling import CompilingForRun
 
 if TYPE_CHECKING:
     from tesuji.selfplay.compiling_ahead import Compilers
     from tesuji.training.config import RunConfig
     from tesuji.training.folder import RunFolder
-    from tesuji.training.loop import Run
+    from tesuji.training.loop import Limits, Run
 
 DEFAULT_MINUTES = 20.0
 _log = logging.getLogger("tesuji")
 _LIMITS = ("run.minutes", "run.generations")
 
+What = Annotated[
+    str, typer.Argument(metavar="GAME|RUN", help="A game to learn, or a run's folder.")
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        min=0.01,
+        help=f"Length of the whole run ({DEFAULT_MINUTES:g} for a new one; kept in the run).",
+    ),
+]
+Generations = Annotated[
+    int | None, typer.Option(min=1, help="End after so many generations, whatever the time.")
+]
+Folder = Annotated[Path | None, typer.Option(help="The run's folder (runs/GAME by default).")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Of everything that is drawn.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, help="1: on a CPU, the same run to the last bit, every time.")
+]
+Device = Annotated[
+    str | None,
+    typer.Option(help="auto (a GPU where there is one), cpu, cuda, or cuda:1 and so on."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see above."),
+]
+
 
 def train(
-    what: Annotated[
-        str, typer.Argument(metavar="GAME|RUN", help="A game to learn, or a run's folder.")
-    ],
-    minutes: Annotated[
-        float | None,
-        typer.Option(
-            min=0.01,
-            help=f"Length of the whole run ({DEFAULT_MINUTES:g} for a new one; kept in the run).",
-        ),
-    ] = None,
-    generations: Annotated[
-        int | None, typer.Option(min=1, help="End after so many generations, whatever the time.")
-    ] = None,
-    run: Annotated[
-        Path | None, typer.Option(help="The run's folder (runs/GAME by default).")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of everything that is drawn.")] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="1: the same run to the last bit, every time.")
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option(help="auto (a GPU where there is one), cpu, cuda, or cuda:1 and so on."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see above."),
-    ] = None,
+    what: What,
+    minutes: Minutes = None,
+    generations: Generations = None,
+    run: Folder = None,
+    seed: Seed = None,
+    threads: Threads = None,
+    device: Device = None,
+    settings: Settings = None,
 ) -> None:
     """Learn a game by self-play. Ctrl-C saves (exit code 130); the same command goes on.
 
@@ -65,57 +72,56 @@ def train(
 
     Watch the curves: [bold]tensorboard --logdir runs[/]
     """
-    with refusing(what):
-        compilers = _start_compiling(what, device, settings or [])
+    changes = [*(settings or [])]
+    changes += [f"run.seed={seed}"] if seed is not None else []
+    changes += [f"run.threads={threads}"] if threads is not None else []
+    changes += [f"run.device={device}"] if device is not None else []
+    if minutes is not None or generations is not None:
+        changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
+    with refusing(what), CompilingForRun() as compiling:
+        compiling.begin(what, _lasting_name(what), changes)
+        signals = _train(what, run, changes, compiling)
+    if signals:
+        raise typer.Exit(128 + signals[0])
+
+
+def _train(
+    what: str, run: Path | None, changes: list[str], compiling: CompilingForRun
+) -> list[int]:
+    """Runs the run that is meant to its end, or until a signal; returns those that came."""
     from tesuji.cli.training_view import TrainingView, show_summary
     from tesuji.training.loop import Limits
 
-    with refusing(what):
-        folder = _find_folder(what, run)
-        changes = [*(settings or [])]
-        changes += [f"run.seed={seed}"] if seed is not None else []
-        changes += [f"run.threads={threads}"] if threads is not None else []
-        changes += [f"run.device={device}"] if device is not None else []
-        if minutes is not None or generations is not None:
-            changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
-        elif not folder.exists() and not any(c.startswith(_LIMITS) for c in changes):
-            changes += [f"run.minutes={DEFAULT_MINUTES}"]
-        if not folder.exists():
-            _new_config(folder, what, changes)  # refuses nonsense before a folder is made
-        folder.make()
-        with folder.locked(), _saving(folder):
-            is_new = not folder.exists()
-            config, game, place = _prepare(folder, what, changes)
-            limits = Limits(config.run.minutes * 60.0, config.run.generations)
-            view = TrainingView(folder, game, config, limits, is_new)
-            with view:
-                learning = _make_run(folder, config, game, place, compilers)
-                if learning.progress(limits) >= 1.0:
-                    raise BadInput(
-                        f"{folder.path} has reached its limit already "
-                        f"({learning.counters.generation} generations, "
-                        f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or "
-                        "--generations"
-                    )
-                view.resume(learning.counters.seconds)
-                _keep_settings(folder, config, game)
-                with _interruptible(learning, view) as signals:
-                    learning.go(limits, view)
-            show_summary(folder, view)
-            if signals:
-                raise typer.Exit(128 + signals[0])
+    folder = _find_folder(what, run)
+    if not folder.exists():
+        if not any(change.startswith(_LIMITS) for change in changes):
+            changes = [*changes, f"run.minutes={DEFAULT_MINUTES}"]
+        _new_config(folder, what, changes)  # refuses nonsense before a folder is made
+    folder.make()
+    with folder.locked(), _saving(folder):
+        is_new = not folder.exists()
+        config, game, place = _prepare(folder, what, changes)
+        compilers = compiling.go_on(game, folder.read_config()[1]["game"], config, place)
+        limits = Limits(config.run.minutes * 60.0, config.run.generations)
+        with TrainingView(folder, game, config, place, limits, is_new) as view:
+            learning = _make_run(folder, config, game, place, compilers)
+            _check_limits(learning, limits)
+            view.resume(learning.counters.seconds)
+            _keep_settings(folder, config, game)
+            with _interruptible(learning, view) as signals:
+                learning.go(limits, view)
+        show_summary(folder, view)
+    return signals
 
 
-def _start_compiling(what: str, device: str | None, settings: list[str]) -> "Compilers | None":
-    """What compiles a new run's kernels where there is a GPU: first of all, as it takes longest."""
-    is_for_cpu = device == "cpu" or "run.device=cpu" in settings
-    if is_for_cpu or Path(what).is_dir() or look().gpus == 0:
-        return None
-    from tesuji.games.registry import make_game
-    from tesuji.selfplay.compiling_ahead import Compilers
-
-    game = make_game(what)
-    return Compilers(game, _lasting_name(what)) if game.runs_on_gpu else None
+def _check_limits(learning: "Run", limits: "Limits") -> None:
+    """Refuses to go on with a run that is at its end."""
+    if learning.progress(limits) >= 1.0:
+        raise BadInput(
+            f"{learning.folder.path} has reached its limit already "
+            f"({learning.counters.generation} generations, "
+            f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or --generations"
+        )
 
 
 def _find_folder(what: str, run: Path | None) -> "RunFolder":

@@ -29,13 +29,19 @@ class TrainingView:
     """Listens to a run; draws it where there is a terminal, else prints a line a generation."""
 
     def __init__(
-        self, folder: RunFolder, game: Game, config: RunConfig, limits: Limits, is_new: bool
+        self,
+        folder: RunFolder,
+        game: Game,
+        config: RunConfig,
+        device: str,
+        limits: Limits,
+        is_new: bool,
     ) -> None:
         """Shows nothing yet; use it as a context."""
         self.console = Console(highlight=False)
         self.metrics: dict[str, Any] = {}  # the latest of each
         self._folder, self._game, self._config = folder, game, config
-        self._limits, self._is_new = limits, is_new
+        self._device, self._limits, self._is_new = device, limits, is_new
         self._doing, self._progress, self._share = "compiling and starting", 0.0, 0.0
         self._strength: dict[str, float] = {}  # of earlier generations
         self._started = time.monotonic()
@@ -48,9 +54,10 @@ class TrainingView:
     def __enter__(self) -> "TrainingView":
         """Begins to draw."""
         verb = "New run" if self._is_new else "Going on with"
+        place = "" if self._device == "cpu" else f" on {self._device}"
         self.console.print(
             f"{verb} [bold]{self._folder.path}[/]: {self._game.name}, "
-            f"{_network_words(self._config)}, {self._config.run.engine}"
+            f"{_network_words(self._config)}, {self._config.run.engine}{place}"
         )
         if self.console.is_terminal:
             self._live.start()

@@ -74,7 +74,7 @@ class Run:
         compilers: Any = None,
     ) -> None:
         self.folder, self.config, self.game = folder, config, game
-        self._assess, self._gate = assess, gate
+        self._assess, self._gate, self._compilers = assess, gate, compilers
         self.threads = config.run.threads or len(os.sched_getaffinity(0))
         network = make_network(game, config.network, config.run.seed)
         self.device = device
@@ -177,6 +177,7 @@ class Run:
         is_averaged = self.config.training.average_decay > 0
         network = self.learner.average if is_averaged else self.learner.network
         if self.config.run.gate and self._gate is not None:
+            self._wait_for_search()
             engine = self._generator.engine
             new = make_evaluator(network, self.game, engine)
             old = make_evaluator(self._player, self.game, engine)
@@ -215,10 +216,15 @@ class Run:
         is_last = is_late or self._is_stopped or self.counters.generation + 1 == limits.generations
         if self.counters.assessed_at and clock - self.counters.assessed_at < pause and not is_last:
             return {}
+        self._wait_for_search()
         search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
         found = self._assess(self._generator.evaluators[0], search)
         self.counters.assessed_at = clock
         return found
+
+    def _wait_for_search(self) -> None:
+        if self._compilers is not None:
+            self._compilers.wait_for_search()
 
     def _commit(self, generation: int, metrics: dict[str, Any], state: dict[str, Tensor]) -> None:
         """Makes the generation true: from here on a killed run goes on after it."""

@@ -1,0 +1,62 @@
+"""What `tesuji train` has compiled for a GPU while the rest of a run is being prepared."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from tesuji.devices import look
+
+if TYPE_CHECKING:
+    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.training.config import RunConfig
+
+_DEVICE = "run.device="
+
+
+class CompilingForRun:
+    """Started before all else, as it takes longest; a context that ends what is still compiling."""
+
+    def __init__(self) -> None:
+        """Compiles nothing yet."""
+        self._compilers: Compilers | None = None
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends what is still compiling: the run has ended, or was refused."""
+        if self._compilers is not None:
+            self._compilers.close()
+
+    def begin(self, what: str, name: str, changes: list[str]) -> None:
+        """Starts to compile for a new run where there is a GPU, before its settings are checked.
+
+        Args:
+            what: the game, or a run's folder.
+            name: the game as other processes can make it.
+            changes: of the settings.
+        """
+        asked = [change.removeprefix(_DEVICE) for change in changes if change.startswith(_DEVICE)]
+        device = asked[-1] if asked and asked[-1] != "auto" else "cuda"
+        if device == "cpu" or Path(what).is_dir() or look().gpus == 0:
+            return
+        from tesuji.games.registry import make_game
+        from tesuji.selfplay.compiling_ahead import Compilers
+
+        game = make_game(what)
+        if game.runs_on_gpu:
+            self._compilers = Compilers(game, name, device)
+
+    def go_on(self, game: Any, name: str, config: "RunConfig", device: str) -> "Compilers | None":
+        """What compiles, now that it is known what the run needs: nothing on the CPU."""
+        if device == "cpu":
+            if self._compilers is not None:
+                self._compilers.close()
+            return None
+        if self._compilers is None:
+            from tesuji.selfplay.compiling_ahead import Compilers
+
+            self._compilers = Compilers(game, name, device)
+        if config.run.assess_seconds > 0 or config.run.gate:
+            self._compilers.start_search()
+        return self._compilers

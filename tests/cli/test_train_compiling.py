@@ -1,0 +1,66 @@
+"""Processes that compile for a GPU: started for what is not on disk, ended when nobody needs them.
+
+Without a GPU they would end by themselves, with an error, after a second or so.
+"""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tesuji.cli.main import main
+from tesuji.devices import Found
+from tesuji.games import make_game
+
+pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+NAME = "connect-four(rows=4,cols=5)"  # that nothing else compiles
+
+
+def children():
+    tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return {number for task in tasks for number in task.read_text().split()}
+
+
+def test_processes_that_nobody_needs_any_more_are_ended():
+    from tesuji.selfplay.compiling_ahead import Compilers
+
+    with Compilers(make_game(NAME), NAME) as compilers:
+        begun = dict(compilers._processes)
+        assert list(begun) == ["select", "finish"]
+        compilers.start_search()
+        compilers.start_search()
+        all_of_them = dict(compilers._processes)
+        assert list(all_of_them)[2:] == ["select search", "finish search"]
+    ends = {process.returncode for process in all_of_them.values()}
+    assert ends == {-signal.SIGTERM}
+
+
+def test_a_command_that_is_refused_leaves_no_processes(monkeypatch, tmp_path, capsys):
+    before, seen = children(), []
+
+    def refuse(folder, what, changes):
+        seen.append(children() - before)
+        raise ValueError("no")
+
+    monkeypatch.setattr("tesuji.cli.train_compiling.look", lambda: Found(True, "", (13, 0), 1))
+    monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
+    assert main(["train", NAME, "--run", str(tmp_path / "run")]) == 2
+    assert capsys.readouterr().err == "tesuji: no\n"
+    (while_preparing,) = seen
+    assert len(while_preparing) == 2
+    assert not children() & while_preparing
+
+
+@pytest.mark.parametrize("settings", [["--device", "cpu"], ["--set", "run.device=cpu"]])
+def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
+    before, seen = children(), []
+
+    def refuse(folder, what, changes):
+        seen.append(children() - before)
+        raise ValueError("no")
+
+    monkeypatch.setattr("tesuji.cli.train_compiling.look", lambda: Found(True, "", (13, 0), 1))
+    monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
+    assert main(["train", NAME, "--run", str(tmp_path / "run"), *settings]) == 2
+    assert seen == [set()]

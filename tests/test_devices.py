@@ -76,6 +76,7 @@ def used(monkeypatch):
     told = {"numba": [], "torch": []}
     monkeypatch.setattr("numba.cuda.select_device", told["numba"].append)
     monkeypatch.setattr("torch.cuda.set_device", told["torch"].append)
+    monkeypatch.setattr(devices, "_is_current", lambda number: False)
     return told
 
 
@@ -140,6 +141,7 @@ def test_a_driver_newer_than_the_compiler_is_fine(machine, used):
 
 
 def test_a_device_is_used_by_numba_and_by_pytorch_once_that_is_on_a_gpu(used, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_initialized", lambda: False)
     for device in ("cpu", "cuda:1"):
         use(device)
     assert used == {"numba": [1], "torch": []}
@@ -295,9 +297,10 @@ def test_a_cache_folder_that_went_away_gives_a_warning_and_the_result(tmp_path, 
         numbers[0] = 7
 
     monkeypatch.setattr("tesuji.compiling._has_warned", False)
-    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
+    for config in ("numba.config", "numba.cuda.core.config"):
+        monkeypatch.setattr(f"{config}.CACHE_DIR", str(tmp_path / "cache"))
     kernel, numbers = CudaKernel(write), upload(np.zeros(1))
-    folder = kernel._compile("tag").stats.cache_path
+    folder = kernel._dispatcher("tag").stats.cache_path
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert folder.startswith(str(tmp_path))

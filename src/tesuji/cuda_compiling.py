@@ -46,6 +46,7 @@ class CudaKernel:
         """Wraps `function`, whose arguments are arrays on the GPU, numbers and tuples of them."""
         self.function = function
         self._compiled: dict[str, Any] = {}
+        self._launched: set[str] = set()  # tags
         functools.update_wrapper(self, function)
 
     def __call__(self, tag: str, *arguments: Any, lanes: int = 1, stream: int = 0) -> None:
@@ -53,18 +54,18 @@ class CudaKernel:
         games = arguments[-1] - arguments[-2]
         if games == 0:
             return
-        is_first = tag not in self._compiled
         launch = configure(self._dispatcher(tag), games, lanes, stream)
-        if not is_first:
-            launch(*arguments)
-            return
-        with without_garbage_collection():
-            try:
+        try:
+            if tag in self._launched:
                 launch(*arguments)
-            except OSError as error:  # the cache folder went away or is full; nothing was launched
-                warn_of_cache(str(error))
-                self._compiled[tag] = self._compile(tag, is_kept=False)
-                configure(self._compiled[tag], games, lanes, stream)(*arguments)
+            else:
+                with without_garbage_collection():
+                    launch(*arguments)
+        except OSError as error:  # the cache folder went away or is full; nothing was launched
+            warn_of_cache(str(error))
+            self._compiled[tag] = self._compile(tag, is_kept=False)
+            configure(self._compiled[tag], games, lanes, stream)(*arguments)
+        self._launched.add(tag)
 
     def is_cached(self, tag: str) -> bool:
         """Whether code for the tag is on disk."""

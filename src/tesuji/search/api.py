@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.devices import choose_device, device_of
+from tesuji.devices import choose_device, device_of, use
 from tesuji.games.contract import CHANCE, Game, State
 from tesuji.search.cache import EvaluationCache, check_cache
 from tesuji.search.config import SearchConfig, check_for_game
@@ -154,6 +154,7 @@ class Searcher:
             stop: ends the search when it is set.
         """
         self._clock.time += 1
+        use(self.device)
         is_single = isinstance(states, np.void)
         batch = self._as_batch([states] if is_single else states)
         if len(batch) == 0:
@@ -188,6 +189,7 @@ class Searcher:
     def advance(self, actions: int | Sequence[int]) -> None:
         """Moves the root of each game along its action, mine or the opponent's."""
         self._clock.time += 1
+        use(self.device)
         if self._tree is None:
             return
         games = self._tree.roots.shape[0]

@@ -86,8 +86,8 @@ def resolve(config: SearchConfig, evaluator: Any, device: str = "cpu") -> Search
     given = dataclasses.replace(resolved, fpu=_given_fpu(config.fpu, selection))
     for option, reason in ignored_options(given).items():
         raise ValueError(f"{option} counts only with {reason}")
-    room = TREE_BYTES if device == "cpu" else free_bytes() // 2
-    return dataclasses.replace(resolved, fpu=fpu, max_bytes=config.max_bytes or room)
+    most = config.max_bytes or (TREE_BYTES if device == "cpu" else free_bytes() // 2)
+    return dataclasses.replace(resolved, fpu=fpu, max_bytes=most)
 
 
 def _given_fpu(fpu: str, selection: str) -> Any:

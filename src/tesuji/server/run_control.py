@@ -1,7 +1,7 @@
 """Training in processes of their own: begun, asked to stop, and what became of them.
 
 A process is asked with SIGTERM, which `tesuji train` answers by saving and ending; asked again, it
-goes on doing so. Killing one loses no finished game either (docs/training.md). None outlives this
+goes on doing so. What killing one loses: docs/training.md. None outlives this
 process: each hangs on a pipe that ends with it (leashed.py).
 """
 

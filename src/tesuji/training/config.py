@@ -116,7 +116,8 @@ class RunOptions:
     """Of the first weights, of self-play and of sampling."""
     threads: int = 0
     """Self-play threads, and threads of a learning step. 0: the processor's cores. With 1, and
-    limited by generations, a run is the same to the last bit whenever it is repeated or resumed."""
+    limited by generations, a run on the CPU is the same to the last bit whenever it is repeated or
+    resumed. Nothing on a GPU."""
     device: str = "auto"
     """cpu, cuda, cuda:1 and so on; auto takes a GPU where there is one that can be used."""
     engine: str = "auto"

@@ -10,7 +10,7 @@ import tesuji as package
 
 COMMANDS = (
     *([name] for name in ("games", "check", "search", "play", "train", "doctor", "export")),
-    *([name] for name in ("positions", "match", "rate", "evaluate", "sweep", "show")),
+    *([name] for name in ("positions", "match", "rate", "evaluate", "curve", "sweep", "show")),
     *([name] for name in ("gtp", "gomocup")),
     ["bench"],
     ["bench", "search"],

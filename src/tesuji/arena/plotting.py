@@ -1,4 +1,4 @@
-"""Plots of ratings and sweeps, as SVG and PNG."""
+"""Plots of ratings, sweeps and learning curves, as SVG and PNG."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tesuji.arena.learning_curve import CurvePoint
 from tesuji.arena.ratings import Ratings
 from tesuji.arena.sweep import SweepRow
 
@@ -72,6 +73,27 @@ def plot_sweep(
         if has_accuracy:
             _draw_errors(panels[1], places, rows)
         panels[-1].set_xlabel(f"{parameter} (default {default})")
+        return _save(figure, path)
+
+
+def plot_curve(
+    curve: Sequence[CurvePoint], names: Sequence[str], title: str, path: Path
+) -> list[Path]:
+    """Draws error rates over seconds, a line for each set of positions."""
+    with _figure((7.0, 3.8)) as figure:
+        axes = figure.subplots()
+        seconds = [point.seconds for point in curve]
+        colours = (_ACCENT, _SECOND, _INK)
+        for index, name in enumerate(names):
+            rates = [100 * point.errors[index] for point in curve]
+            colour = colours[index % len(colours)]
+            axes.plot(seconds, rates, marker="o", markersize=3.5, color=colour, label=_label(name))
+        axes.set_ylim(bottom=0.0)
+        axes.set_xlim(left=0.0)
+        axes.set_xlabel("seconds of the run")
+        axes.set_ylabel("errors, %")
+        axes.set_title(title)
+        axes.legend(frameon=False)
         return _save(figure, path)
 
 

@@ -10,6 +10,7 @@ from tesuji import __version__
 from tesuji.cli import (
     bench,
     check,
+    curve,
     doctor,
     evaluate,
     export,
@@ -51,6 +52,7 @@ app.command("rate")(rate.rate)
 app.command("gtp")(gtp.gtp)
 app.command("gomocup")(gomocup.gomocup)
 app.command("evaluate")(evaluate.evaluate)
+app.command("curve")(curve.curve)
 app.command("sweep")(sweep.sweep)
 app.add_typer(bench.app, name="bench")
 

@@ -3,13 +3,15 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tesuji.arena.learning_curve import CurvePoint
 from tesuji.arena.ratings import Ratings
 from tesuji.arena.sweep import SweepRow
+
+if TYPE_CHECKING:
+    from tesuji.arena.learning_curve import CurvePoint  # which needs PyTorch
 
 _INK, _SOFT, _ACCENT, _SECOND = "#24292f", "#d0d7de", "#0b63ce", "#b3541e"
 _STYLE = {
@@ -77,7 +79,7 @@ def plot_sweep(
 
 
 def plot_curve(
-    curve: Sequence[CurvePoint], names: Sequence[str], title: str, path: Path
+    curve: "Sequence[CurvePoint]", names: Sequence[str], title: str, path: Path
 ) -> list[Path]:
     """Draws error rates over seconds, a line for each set of positions."""
     with _figure((7.0, 3.8)) as figure:

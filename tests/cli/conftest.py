@@ -1,11 +1,15 @@
-"""Runs the command line inside the test's process."""
+"""Runs the command line inside the test's process; positions to ask it about."""
 
 import io
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+from tesuji import make_game
 from tesuji.cli.main import main
+from tesuji.opponents.perfect import move_outcomes
+from tesuji.opponents.positions import write_positions
 
 
 class Output(NamedTuple):
@@ -39,3 +43,19 @@ def refused(tesuji):
         return err
 
     return run
+
+
+@pytest.fixture(scope="module")
+def positions_file(tmp_path_factory):
+    """Solved positions of tic-tac-toe after four moves."""
+    game, generator, played, states = make_game("tic-tac-toe"), np.random.default_rng(1), [], []
+    for _ in range(60):
+        state, moves = game.new_state(), []
+        for _ in range(4):
+            moves.append(int(generator.choice(game.legal(state))))
+            game.apply(state, moves[-1])
+        played.append(moves)
+        states.append(state)
+    path = tmp_path_factory.mktemp("positions") / "some.csv"
+    write_positions(game, path, played, move_outcomes(game, states))
+    return str(path)

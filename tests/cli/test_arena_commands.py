@@ -6,12 +6,9 @@ import shlex
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tesuji import make_game
-from tesuji.opponents.perfect import move_outcomes
-from tesuji.opponents.positions import write_positions
 
 GAME = ("--game", "tic-tac-toe")
 
@@ -30,21 +27,6 @@ def run_folder(tmp_path_factory):
     network = make_network(game, config.network, 0)
     save_weights(network, folder.weights_file(10), {})
     return str(folder.path)
-
-
-@pytest.fixture(scope="module")
-def positions_file(tmp_path_factory):
-    game, generator, played, states = make_game("tic-tac-toe"), np.random.default_rng(1), [], []
-    for _ in range(60):
-        state, moves = game.new_state(), []
-        for _ in range(4):
-            moves.append(int(generator.choice(game.legal(state))))
-            game.apply(state, moves[-1])
-        played.append(moves)
-        states.append(state)
-    path = tmp_path_factory.mktemp("positions") / "some.csv"
-    write_positions(game, path, played, move_outcomes(game, states))
-    return str(path)
 
 
 def test_match_shows_both_seats_and_the_difference(tesuji):

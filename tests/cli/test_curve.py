@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 import torch
 
@@ -10,8 +9,6 @@ from tesuji import make_game
 from tesuji.arena.learning_curve import CurvePoint, first_reached, spread
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.weights import save_weights
-from tesuji.opponents.perfect import move_outcomes
-from tesuji.opponents.positions import write_positions
 from tesuji.training.config import change, default_config, resolve_run
 from tesuji.training.folder import RunFolder
 
@@ -36,21 +33,6 @@ def folder(tmp_path_factory):
         network = draw_zeros(network)
     folder.metrics_file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return folder
-
-
-@pytest.fixture(scope="module")
-def positions_file(tmp_path_factory):
-    generator, played, states = np.random.default_rng(1), [], []
-    for _ in range(40):
-        state, moves = GAME.new_state(), []
-        for _ in range(4):
-            moves.append(int(generator.choice(GAME.legal(state))))
-            GAME.apply(state, moves[-1])
-        played.append(moves)
-        states.append(state)
-    path = tmp_path_factory.mktemp("positions") / "some.csv"
-    write_positions(GAME, path, played, move_outcomes(GAME, states))
-    return str(path)
 
 
 def test_every_point_has_the_errors_of_its_weights(tesuji, folder, positions_file):

@@ -17,6 +17,7 @@ from tesuji.networks.config import NetworkConfig
 from tesuji.networks.heads import Heads
 from tesuji.networks.heads_plan import HeadsPlan, HeadsShape, heads_shape
 from tesuji.networks.heads_weights import pack_head_numbers, pack_head_weights
+from tesuji.networks.product_heads import join_heads
 
 CASES = {
     "connect four": ("connect-four", NetworkConfig(blocks=1, channels=64)),
@@ -206,3 +207,19 @@ def test_features_of_another_size_are_refused():
     features = torch.zeros((4, 43, 64), dtype=torch.bfloat16, device="cuda")
     with pytest.raises(ValueError, match=r"given torch.bfloat16 \(4, 43, 64\) .* \(4, 42, 64\)"):
         heads(features, *answers, heads.make_room(4))
+
+
+@pytest.mark.parametrize("name", ["many actions", "few channels"])
+def test_both_heads_as_one_product_see_their_own_channels_alone(name):
+    game, config = CASES[name]
+    network = drawn_network(make_game(game), config)
+    own, cells = network.policy[0].out_channels, network.shape[1] * network.shape[2]
+    features = torch.randn(3, cells, 2, 32)
+    features[:, :, :, own:] = 0.0
+    found = features.flatten(1) @ join_heads(network, 32)
+    layers = network.policy[-1], network.value[-3]
+    for head, (layer, columns) in enumerate(
+        zip(layers, found.split([len(layer.weight) for layer in layers], 1), strict=True)
+    ):
+        read = features[:, :, head, :own].permute(0, 2, 1).flatten(1)
+        assert torch.allclose(columns, functional.linear(read, layer.weight), atol=1e-4)

@@ -22,7 +22,7 @@ from tesuji.files import write_whole
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import draw_zeros
 from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, TwoStepForm, can_be_fused
-from tesuji.networks.tower_form import TowerForm, takes_tower
+from tesuji.networks.tower_form import TowerForm, make_tower_form, takes_tower
 
 Floats = NDArray[np.float32]
 
@@ -102,10 +102,6 @@ class CudaBatch:
             self._room = form.make_room(rows) if isinstance(form, TwoStepForm) else None
         self.logits, self.values = (torch.zeros_like(answer) for answer in answers)
 
-    def clear(self) -> None:
-        """Sets the planes to zero."""
-        self.planes.zero_()
-
     def run(self) -> None:
         """Reads all rows; a form of one step also answers."""
         with torch.no_grad():
@@ -165,13 +161,14 @@ def _choose_form(
     makers = _makers(network, device, dtype, rows)
     if len(makers) == 1:
         return makers[EagerForm.name](network)
-    torch.backends.cudnn.benchmark = True
     key = _key(network, game, device, rows)
     name = _remembered().get(key, "")
     if name not in makers:
         planes = torch.rand((rows, *game.observation_shape), device=device)
         name = _fastest(makers, network, planes)
         _remember(key, name)
+    # cuDNN tries its algorithms once for each kind of call; where it is not called, nothing is.
+    torch.backends.cudnn.benchmark = name != TowerForm.name
     return makers[name](network)
 
 
@@ -182,7 +179,7 @@ def _makers(
     makers: dict[str, Callable[[Any], Form]] = {}
     if dtype == torch.bfloat16 and can_be_fused(network, device):
         if takes_tower(network, device):
-            makers[TowerForm.name] = lambda network: TowerForm(network, device, rows)
+            makers[TowerForm.name] = lambda network: make_tower_form(network, device, rows)
         makers[FusedForm.name] = lambda network: FusedForm(network, device)
     makers[EagerForm.name] = lambda network: EagerForm(network, device, dtype)
     return makers
@@ -191,13 +188,17 @@ def _makers(
 def _fastest(makers: dict[str, Callable[[Any], Form]], network: Any, planes: Tensor) -> str:
     """The form that takes least time, of those that agree with float32; else PyTorch's own.
 
+    PyTorch's own is not timed where there is another: it starts the same convolutions, and more.
     Weights are drawn, because the zeros that a new network begins with hide what is wrong.
     """
     drawn = draw_zeros(copy.deepcopy(network))
-    seconds = {}
+    seconds: dict[str, float] = {}
     with torch.no_grad():
         expected = EagerForm(drawn, planes.device, torch.float32)(planes)
+        torch.backends.cudnn.benchmark = True
         for name, make in makers.items():
+            if name == EagerForm.name and seconds:
+                continue
             try:
                 form = make(drawn)
             except (RuntimeError, ValueError, ImportError) as error:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tesuji.networks.architectures import Network
+from tesuji.networks.product_heads import ProductHeads
 
 _CHANNELS_TOGETHER = 8  # cuDNN's convolutions on tensor cores want a multiple of these
 _ONE, _PAD = (1, 1), (1, 1)
@@ -89,23 +90,23 @@ class EagerForm:
 class FusedForm:
     """A residual network in bf16: one call of cuDNN's for each convolution and what follows it.
 
-    Both heads' 1×1 convolutions are one, and so are the layers that read them: a product with a
-    matrix in which each head's columns see that head's channels alone.
+    Both heads' 1×1 convolutions are one, and so are the layers that read them.
     """
 
     name, at_once = "cudnn", 0
 
-    def __init__(self, network: Network, device: torch.device) -> None:
+    def __init__(self, network: Any, device: torch.device) -> None:
         """Makes room for the weights and takes them."""
         self._config = network.config
-        self._finish = network.finish
         self._packed = _pack(network, device)
+        self._heads = ProductHeads(network, network.policy[0].out_channels, device)
 
     def load(self, network: nn.Module) -> None:
         """Takes the weights of a network of the same shape."""
         fresh = _pack(network, self._packed[0].device)
         for mine, theirs in zip(self._packed, fresh, strict=True):
             mine.copy_(theirs)
+        self._heads.load(network)
 
     def __call__(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Logits and values of observations."""
@@ -118,7 +119,8 @@ class FusedForm:
             x = torch.cudnn_convolution_add_relu(
                 inner, next(weights), x, 1.0, next(weights), _ONE, _PAD, _ONE, 1
             )
-        return self._read_heads(x, weights)
+        read = _convolve(x, next(weights), next(weights), (0, 0))
+        return self._heads(read.permute(0, 2, 3, 1))
 
     def _padded(self, planes: Tensor, channels: int) -> Tensor:
         """The planes in bf16, channels last, and zeros as further channels."""
@@ -127,17 +129,6 @@ class FusedForm:
         x[:, planes.shape[1] :].zero_()
         x[:, : planes.shape[1]].copy_(planes)
         return x
-
-    def _read_heads(self, x: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
-        read = _convolve(x, next(weights), next(weights), (0, 0))
-        rows = read.permute(0, 2, 3, 1).reshape(len(x), -1)
-        both = torch.mm(rows, next(weights), out_dtype=torch.float32) + next(weights)
-        last_weight, last_bias = next(weights), next(weights)
-        actions = both.shape[1] - last_weight.shape[1]
-        hidden = functional.relu(both[:, actions:])
-        values = functional.linear(hidden, last_weight, last_bias)
-        output = self._finish(both[:, :actions], values)
-        return output.logits, output.values.reshape(len(x), -1)
 
 
 def can_be_fused(network: nn.Module, device: torch.device) -> bool:
@@ -172,23 +163,8 @@ def _pack(network: Any, device: torch.device) -> list[Tensor]:
         packed += [
             _to_bf16(torch.cat([reader.weight for reader in readers]), device),
             _to_bf16(torch.cat([reader.bias for reader in readers]), device),
-            _to_bf16(_join_heads(network), device),
-            torch.cat([network.policy[-1].bias, network.value[-3].bias]).to(device),
-            network.value[-1].weight.detach().clone().to(device),
-            network.value[-1].bias.detach().clone().to(device),
         ]
     return packed
-
-
-def _join_heads(network: Any) -> Tensor:
-    """[cells · both heads' channels, A + hidden] the first linear layer of both heads in one."""
-    policy, value, channels = network.policy[-1], network.value[-3], network.policy[0].out_channels
-    cells, columns = policy.in_features // channels, len(policy.weight)
-    joined: Tensor = policy.weight.new_zeros(cells, 2 * channels, columns + len(value.weight))
-    for layer, first, at in ((policy, 0, 0), (value, channels, columns)):
-        by_cell = layer.weight.reshape(-1, channels, cells).permute(2, 1, 0)
-        joined[:, first : first + channels, at : at + len(layer.weight)] = by_cell
-    return joined.reshape(cells * 2 * channels, -1)
 
 
 def _to_bf16(weight: Tensor, device: torch.device) -> Tensor:

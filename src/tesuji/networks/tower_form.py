@@ -9,8 +9,10 @@ from tesuji.networks.architectures import Network
 from tesuji.networks.heads import Heads, HeadsRoom
 from tesuji.networks.heads_plan import HeadsPlan, heads_shape
 from tesuji.networks.nvrtc import CAPABILITY
+from tesuji.networks.product_heads import ProductHeads
 from tesuji.networks.tower import Tower
 from tesuji.networks.tower_plan import TILE_CHANNELS, TowerShape, make_plan
+from tesuji.networks.tower_weights import VALUE_AT
 
 
 class TowerRoom(NamedTuple):
@@ -34,12 +36,8 @@ class TowerForm:
         Raises:
             ValueError: when the kernels do not take such a network, or such a GPU.
         """
-        shape = tower_shape(network)
-        multiprocessors = torch.cuda.get_device_properties(device).multi_processor_count
-        self._tower = Tower(make_plan(shape, rows, multiprocessors))
+        self._tower, self.at_once = _make_tower(network, device, rows)
         self._heads = Heads(network, HeadsPlan(heads_shape(network)))
-        self.at_once = multiprocessors * self._tower.plan.tile_boards
-        self._tower.load(network)
 
     def load(self, network: nn.Module) -> None:
         """Takes the weights of a network of the same shape."""
@@ -69,6 +67,57 @@ class TowerForm:
         self.read(planes, room)
         self.answer(room, logits, values)
         return logits, values
+
+
+class OneStepTowerForm:
+    """The same for more actions than one warp can hold: the heads are a product of matrices.
+
+    On Gomoku's board that takes half the time of the heads' kernel, which beside another batch's
+    tower would take as long as that.
+    """
+
+    name = TowerForm.name
+
+    def __init__(self, network: Network, device: torch.device, rows: int) -> None:
+        """See `TowerForm`."""
+        self._tower, self.at_once = _make_tower(network, device, rows)
+        self._heads = ProductHeads(network, VALUE_AT, device)
+        self._cells = heads_shape(network).cells
+        self._features: dict[int, Tensor] = {}  # by batch
+
+    def load(self, network: nn.Module) -> None:
+        """Takes the weights of a network of the same shape."""
+        self._tower.load(network)
+        self._heads.load(network)
+
+    def __call__(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and values of observations."""
+        rows = len(planes)
+        if rows not in self._features:
+            size = (rows, self._cells, TILE_CHANNELS)
+            self._features[rows] = torch.empty(size, dtype=torch.bfloat16, device=planes.device)
+        self._tower(planes, self._features[rows])
+        return self._heads(self._features[rows])
+
+
+def make_tower_form(
+    network: Network, device: torch.device, rows: int
+) -> TowerForm | OneStepTowerForm:
+    """The form for a network, which depends on how many actions there are.
+
+    Raises:
+        ValueError: when the kernels do not take such a network, or such a GPU.
+    """
+    is_small = HeadsPlan(heads_shape(network)).policy_groups == 1
+    return (TowerForm if is_small else OneStepTowerForm)(network, device, rows)
+
+
+def _make_tower(network: Network, device: torch.device, rows: int) -> tuple[Tower, int]:
+    """The tower for batches of about `rows`, with the weights; and how many it reads at once."""
+    multiprocessors = torch.cuda.get_device_properties(device).multi_processor_count
+    tower = Tower(make_plan(tower_shape(network), rows, multiprocessors))
+    tower.load(network)
+    return tower, multiprocessors * tower.plan.tile_boards
 
 
 def tower_shape(network: Any) -> TowerShape:

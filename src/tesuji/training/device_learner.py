@@ -2,16 +2,20 @@
 
 import contextlib
 import copy
+import importlib
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from tesuji.networks.architectures import Output
 from tesuji.networks.evaluators import available_engines
 from tesuji.networks.torch_engine import torch_threads
 from tesuji.training.config import TrainingConfig
 from tesuji.training.device_replay import DevicePlan, DeviceReplay
+from tesuji.training.fused_network import can_learn_fused, fused_output
 from tesuji.training.losses import compute_losses
 from tesuji.training.optimizers import (
     averaging_decay,
@@ -56,15 +60,28 @@ class DeviceLearner:
         self._is_captured = is_captured and is_cuda
         has_bf16 = is_cuda or "torch-bf16" in available_engines(network)
         self._is_bf16 = config.precision == "bfloat16" or (config.precision == "auto" and has_bf16)
+        self._is_fused = self._is_bf16 and can_learn_fused(network, self.device)
         moved: Any = network.to(self.device)
         self.network: Any = moved.to(memory_format=torch.channels_last)
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
         self._rate = torch.zeros((), device=self.device)  # of learning
         self._share = torch.zeros((), device=self.device)  # of the new weights in the average
-        self._optimizer = make_capturable_optimizer(self.network, config, self._rate)
+        # PyTorch's optimisers import its compiler, which takes 5 s of a first start: that begins
+        # here, and the optimiser is made once it is needed.
+        self._made_optimizer: torch.optim.Optimizer | None = None
+        self._importing = threading.Thread(target=importlib.import_module, args=("torch._dynamo",))
+        self._importing.start()
         self._report = DeviceReport(config.value_weight, self.device)
         self._graph: Any = None
         self._captured: tuple[DeviceReplay, tuple[int, int]] | None = None
+
+    @property
+    def _optimizer(self) -> torch.optim.Optimizer:
+        if self._made_optimizer is None:
+            self._importing.join()
+            made = make_capturable_optimizer(self.network, self.config, self._rate)
+            self._made_optimizer = made
+        return self._made_optimizer
 
     def learn(self, plan: DevicePlan, progress: float) -> dict[str, float]:
         """Takes the plan's steps; `progress` of the run, 0 to 1, sets the learning rate.
@@ -155,10 +172,7 @@ class DeviceLearner:
         if planes.ndim == 4:
             planes = planes.contiguous(memory_format=torch.channels_last)
         self._optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(
-            self.device.type, torch.bfloat16, enabled=self._is_bf16, cache_enabled=False
-        ):
-            output = self.network(planes)
+        output = self._ask(planes)
         losses = compute_losses(output, batch.policies, batch.values)
         each = losses.policy + config.value_weight * losses.value
         # Backward and not grad: it lays gradients as the weights lie, which a fused step needs.
@@ -170,6 +184,16 @@ class DeviceLearner:
         self._report.add(output, batch.policies, losses, batch.outcomes, batch.counts)
         self._report.add_norm(norm)
 
+    def _ask(self, planes: Tensor) -> Output:
+        """What the network says, in the precision of this learner."""
+        if self._is_fused:
+            return fused_output(self.network, planes, torch.bfloat16)
+        with torch.autocast(
+            self.device.type, torch.bfloat16, enabled=self._is_bf16, cache_enabled=False
+        ):
+            output: Output = self.network(planes)
+        return output
+
     def _update_average(self) -> None:
         with torch.no_grad():
             averages = list(self.average.parameters())
@@ -179,7 +203,7 @@ class DeviceLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Everything that the next step depends on, by name, as `Learner` has it."""
-        return saved_state(self.step, self.network, self.average, self._optimizer)
+        return saved_state(self.step, self.network, self.average, self._made_optimizer)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Goes on where `state` was taken, here or by a `Learner`.

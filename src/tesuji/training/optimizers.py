@@ -80,15 +80,19 @@ def gradient_error(norm: float, step: int) -> FloatingPointError:
 
 
 def saved_state(
-    step: int, network: nn.Module, average: nn.Module, optimizer: torch.optim.Optimizer
+    step: int, network: nn.Module, average: nn.Module, optimizer: torch.optim.Optimizer | None
 ) -> dict[str, Tensor]:
-    """Everything that the next step depends on, as tensors on the CPU by name."""
+    """Everything that the next step depends on, as tensors on the CPU by name.
+
+    An optimiser that was not made yet has gathered nothing.
+    """
     tensors = {"step": torch.tensor(step)}
     for name, tensor in network.state_dict().items():
         tensors[f"network.{name}"] = tensor.cpu().contiguous()
     for name, tensor in average.state_dict().items():
         tensors[f"average.{name}"] = tensor.cpu().contiguous()
-    for index, entry in optimizer.state_dict()["state"].items():
+    gathered = optimizer.state_dict()["state"] if optimizer is not None else {}
+    for index, entry in gathered.items():
         for name, value in entry.items():
             if isinstance(value, Tensor):
                 tensors[f"optimizer.{index}.{name}"] = value.cpu().contiguous()

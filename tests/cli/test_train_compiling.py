@@ -27,13 +27,22 @@ def test_processes_that_nobody_needs_any_more_are_ended():
 
     with Compilers(make_game(NAME), NAME) as compilers:
         begun = dict(compilers._processes)
-        assert list(begun) == ["select", "finish"]
-        compilers.start_search()
-        compilers.start_search()
-        all_of_them = dict(compilers._processes)
-        assert list(all_of_them)[2:] == ["select search", "finish search"]
-    ends = {process.returncode for process in all_of_them.values()}
-    assert ends == {-signal.SIGTERM}
+        assert list(begun) == ["select", "finish", "others"]
+    assert {process.returncode for process in begun.values()} == {-signal.SIGTERM}
+
+
+def test_kernels_of_searches_are_compiled_once_self_plays_are_done():
+    from tesuji.selfplay.compiling_ahead import Compilers
+
+    with Compilers(make_game(NAME), NAME) as compilers:
+        compilers.want_search()
+        begun = dict(compilers._processes)
+        compilers.wait()
+        compilers.wait()
+        later = {name: it for name, it in compilers._processes.items() if name not in begun}
+        assert None not in {process.returncode for process in begun.values()}
+    assert list(later) == ["search"]
+    assert {process.returncode for process in later.values()} == {-signal.SIGTERM}
 
 
 def test_a_command_that_is_refused_leaves_no_processes(monkeypatch, tmp_path, capsys):
@@ -48,7 +57,7 @@ def test_a_command_that_is_refused_leaves_no_processes(monkeypatch, tmp_path, ca
     assert main(["train", NAME, "--run", str(tmp_path / "run")]) == 2
     assert capsys.readouterr().err == "tesuji: no\n"
     (while_preparing,) = seen
-    assert len(while_preparing) == 2
+    assert len(while_preparing) == 3
     assert not children() & while_preparing
 
 

@@ -14,10 +14,9 @@ from played_games import as_key
 
 from tesuji import SearchConfig, make_game, search
 from tesuji.networks.cuda_engine import CudaBatch
-from tesuji.search import pipeline
 from tesuji.search.device_run import DEVICE
 from tesuji.selfplay.columns import GameColumns, columns_to_table
-from tesuji.selfplay.compiling_ahead import SEARCH, SELFPLAY, compile_kernel
+from tesuji.selfplay.compiling_ahead import SEARCH, SELFPLAY, compile_kernels
 from tesuji.selfplay.config import SelfPlayConfig
 from tesuji.selfplay.device import DeviceWorker, observe_rows, positions_of
 from tesuji.selfplay.games import move_dtype
@@ -221,7 +220,7 @@ def search_case(name, device):
     config = SearchConfig(simulations=16, **SEARCHES[name])
     for title, place, at_once in (("cpu", "cpu", 0), ("one", "cuda", 0), ("two", "cuda", 1)):
         evaluator = ExactEvaluator(game, "cpu" if place == "cpu" else device)
-        evaluator.at_once, pipeline.FEWEST_TILES = at_once, 2
+        evaluator.at_once = at_once
         results = search(game, states, evaluator, config, seed=1, device=place)
         found[title] = [result.visits.tolist() for result in results]
     return found
@@ -252,9 +251,9 @@ def play_with_no_numbers(device):
 
 def compile_all():
     """The kernels that can be compiled by being called for one game."""
-    for kernel in (kernels := [*SELFPLAY, *SEARCH]):
-        compile_kernel(make_game("tic-tac-toe"), kernel)
-    return kernels
+    for name in (names := [*SELFPLAY, *SEARCH]):
+        compile_kernels(make_game("tic-tac-toe"), name)
+    return names
 
 
 def find_all(device, is_exact):

@@ -58,5 +58,5 @@ class CompilingForRun:
 
             self._compilers = Compilers(game, name, device)
         if config.run.assess_seconds > 0 or config.run.gate:
-            self._compilers.start_search()
+            self._compilers.want_search()
         return self._compilers

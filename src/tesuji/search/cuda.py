@@ -9,8 +9,10 @@ from numba import cuda
 
 from tesuji.cuda_compiling import CudaKernel
 from tesuji.search.copying import copy_templates, copy_tree
+from tesuji.search.lanes import join_lanes
 from tesuji.search.reuse import advance
 from tesuji.search.simulation import (
+    clear_rows,
     finish_leaves,
     is_finished,
     observe_leaves,
@@ -31,31 +33,33 @@ def simulate_games(
 
 
 @CudaKernel
-def select_games(
-    tree: Any, scratch: Any, options: Any, states: Any, planes: Any, first: Any, last: Any
+def play_round(
+    tree: Any,
+    scratch: Any,
+    options: Any,
+    states: Any,
+    leaves: Any,
+    finishes: Any,
+    selects: Any,
+    first: Any,
+    last: Any,
 ) -> None:
-    """Selects the leaves of one round in each game, and observes them.
+    """Expands and backs up the leaves of one round in each game; selects and observes the next.
 
-    Each game has as many zeroed rows of `planes` as a round has leaves, whether it uses them or
-    not: so its rows are known before anything is selected.
+    Either is done where it is asked for. Each game has as many rows of `leaves` as a round has
+    leaves, whether it uses them or not: so its rows are known before anything is selected.
     """
     game = cuda.grid(2)[1]
     b = first + game
     if b < last:
-        select_in_game(tree, scratch, options, b, states[b])
-        observe_leaves(tree, scratch, b, planes, game * scratch.leaves.shape[1])
-
-
-@CudaKernel
-def finish_games(
-    tree: Any, scratch: Any, options: Any, logits: Any, values: Any, first: Any, last: Any
-) -> None:
-    """Expands and backs up the leaves of one round in each game."""
-    game = cuda.grid(2)[1]
-    b = first + game
-    if b < last:
         row = game * scratch.leaves.shape[1]
-        finish_leaves(tree, scratch, options, b, logits, values, row)
+        if finishes:
+            finish_leaves(tree, scratch, options, b, leaves.logits, leaves.values, row)
+            join_lanes()
+        if selects:
+            clear_rows(leaves.cells, row, scratch.leaves.shape[1])
+            select_in_game(tree, scratch, options, b, states[b])
+            observe_leaves(tree, scratch, b, leaves.planes, row)
 
 
 @CudaKernel

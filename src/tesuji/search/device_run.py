@@ -4,6 +4,7 @@ Between the first and the last simulation of a move the host only starts work: w
 the same GPU all rounds of a move are replays of recorded graphs.
 """
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -11,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tesuji.cuda_compiling import download, empty, put, upload, view
+from tesuji.cuda_compiling import download, empty, put, upload
 from tesuji.games.contract import Game
 from tesuji.games.rules import register
 from tesuji.search import cuda
 from tesuji.search.config import SearchConfig
-from tesuji.search.evaluators import evaluate
+from tesuji.search.evaluators import LeafArrays, evaluate
 from tesuji.search.lanes import lanes_for
 from tesuji.search.options import as_arguments, make_options, resolve, simulation_limit
-from tesuji.search.pipeline import Part, Pipeline, Step, make_parts
+from tesuji.search.pipeline import Part, Pipeline, Turn, make_parts
 from tesuji.search.result import SearchResult, make_results
 from tesuji.search.runner import Progress, Setup, check_faults, plan_rounds
 from tesuji.search.scratch import Scratch, make_scratch
@@ -125,9 +126,8 @@ class DeviceRun:
 
             return play
         if hasattr(evaluator, "device_batch"):
-            self.parts = make_parts(evaluator, self.games, self.config.leaves)
-            parts = self.parts
-            pipeline = Pipeline(parts, self._selecting(states), self._finishing())
+            self.parts = parts = make_parts(evaluator, self.games, self.config.leaves)
+            pipeline = Pipeline(parts, self._turning(states))
 
             def play_recorded(rounds: int) -> None:
                 pipeline.play(rounds)
@@ -136,45 +136,53 @@ class DeviceRun:
             return play_recorded
         return lambda rounds: self._play_with_host(states, report)
 
-    def _selecting(self, states: Any) -> Step:
-        """Selects the leaves of a part of the games, and observes them."""
-        arrays = (self.tree, self._scratch, self._options)
+    def _turning(self, states: Any) -> Turn:
+        """Finishes the leaves of a part of the games, and selects the next ones."""
+        arrays = (self.tree, self._scratch, self._options, states)
+        largest = max(part.last - part.first for part in self.parts)
+        lanes = lanes_for(edges_per_node(self.game), largest, is_beside=len(self.parts) > 1)
 
-        def select(part: Part, stream: int) -> None:
-            planes = view(part.batch.planes)
-            arguments = (*arrays, states, planes, part.first, part.last)
-            cuda.select_games(self._tag, *arguments, lanes=self._lanes, stream=stream)
+        def turn(part: Part, finishes: bool, selects: bool) -> None:
+            cuda.play_round(
+                self._tag,
+                *arrays,
+                part.leaves(),
+                finishes,
+                selects,
+                part.first,
+                part.last,
+                lanes=lanes,
+                stream=part.batch.stream(),
+            )
 
-        return select
-
-    def _finishing(self) -> Step:
-        """Expands and backs up the leaves of a part of the games."""
-        arrays = (self.tree, self._scratch, self._options)
-
-        def finish(part: Part, stream: int) -> None:
-            answers = view(part.batch.logits), view(part.batch.values)
-            arguments = (*arrays, *answers, part.first, part.last)
-            cuda.finish_games(self._tag, *arguments, lanes=self._lanes, stream=stream)
-
-        return finish
+        return turn
 
     def _play_with_host(self, states: Any, report: Callable[[], None]) -> None:
         """One round with an evaluator that wants NumPy arrays: leaves go there and back."""
-        shape, tag = self.game.observation_shape, self._tag
-        arrays, size = (self.tree, self._scratch, self._options), self.scratch.leaves.size
-        planes = upload(np.zeros((size, *shape), np.float32))
-        cuda.select_games(tag, *arrays, states, planes, 0, self.games, lanes=self._lanes)
+        arrays, size = (self.tree, self._scratch, self._options, states), self.scratch.leaves.size
+        shape = self.game.observation_shape
+
+        def turn(leaves: LeafArrays, finishes: bool, selects: bool) -> None:
+            steps = (finishes, selects, 0, self.games)
+            cuda.play_round(self._tag, *arrays, leaves, *steps, lanes=self._lanes)
+
+        def rows(*shape: int) -> Any:
+            return upload(np.zeros((size, *shape), np.float32))
+
+        planes = rows(*shape)
+        cells = planes.reshape(size, math.prod(shape))
+        turn(LeafArrays(planes, cells, rows(self.game.num_actions), rows(1)), False, True)
         report()
         counts = download(self._report)[:, _LEAVES]
         if counts.any():
             asked = np.arange(self.config.leaves) < counts[:, None]
-            rows = np.flatnonzero(asked)
+            chosen = np.flatnonzero(asked)
             assert not isinstance(self.evaluator, str)
-            logits, values = evaluate(self.evaluator, download(planes)[rows], self.game)
-            spread = [np.zeros((size, answer.shape[1]), np.float32) for answer in (logits, values)]
-            spread[0][rows], spread[1][rows] = logits, values
-            answers = map(upload, spread)
-            cuda.finish_games(tag, *arrays, *answers, 0, self.games, lanes=self._lanes)
+            given = evaluate(self.evaluator, download(planes)[chosen], self.game)
+            spread = [np.zeros((size, answer.shape[1]), np.float32) for answer in given]
+            for answers, answer in zip(spread, given, strict=True):
+                answers[chosen] = answer
+            turn(LeafArrays(planes, cells, *map(upload, spread)), True, False)
         report()
 
     def _is_finished(self) -> bool:

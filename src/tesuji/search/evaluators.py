@@ -7,7 +7,7 @@ the k-th player after the mover in seat order, (mover + k) mod players, and colu
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,15 @@ def evaluate(
     return logits, values.reshape(batch, -1)
 
 
+class LeafArrays(NamedTuple):
+    """The arrays of a `DeviceBatch` as kernels see them."""
+
+    planes: Any  # [R, *shape]
+    cells: Any  # [R, all cells of a row] the same memory
+    logits: Any  # [R, A]
+    values: Any  # [R, 1 or players]
+
+
 class DeviceBatch(Protocol):
     """Room for a round of leaves in the memory of a GPU, and a network there that reads it.
 
@@ -83,9 +92,6 @@ class DeviceBatch(Protocol):
     planes: Any  # [R, *shape] float32 observations
     logits: Any  # [R, A] float32
     values: Any  # [R, 1 or players] float32
-
-    def clear(self) -> None:
-        """Sets the planes to zero."""
 
     def run(self) -> None:
         """Reads all rows, which is most of the work."""

@@ -18,13 +18,19 @@ from tesuji.compiling import KERNEL
 MOST_LANES = 32
 """Threads of a warp."""
 
-_MOST_THREADS = 65_536  # of all games; with more, games wait for each other, see measurements.md
+# Of all games; with more, games wait for each other: docs/measurements.md. Beside a network there
+# is room for four warps on each of 132 multiprocessors, and a few may wait.
+_MOST_THREADS, _MOST_THREADS_BESIDE = 65_536, 20_480
 
 
-def lanes_for(edges: int, games: int) -> int:
-    """How many threads walk each of so many trees, whose nodes have at most so many edges."""
+def lanes_for(edges: int, games: int, is_beside: bool = False) -> int:
+    """How many threads walk each of so many trees, whose nodes have at most so many edges.
+
+    Fewer where that `is_beside` a network's work.
+    """
+    most = _MOST_THREADS_BESIDE if is_beside else _MOST_THREADS
     lanes = 1
-    while lanes < min(edges, MOST_LANES) and 2 * lanes * games <= _MOST_THREADS:
+    while lanes < min(edges, MOST_LANES) and 2 * lanes * games <= most:
         lanes *= 2
     return lanes
 

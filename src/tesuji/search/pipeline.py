@@ -1,9 +1,10 @@
 """Rounds on a GPU: while the network reads one part of the games, kernels walk the others' trees.
 
-A round of a part is: `before` (select leaves, observe them), the network, `after` (expand, back
-up). With two parts the same round is played a little earlier in one than in the other, and all of
-it is recorded as one graph. The network's last layers are small, so they count as part of what
-follows. No game looks at another, so the results are the same.
+A round of a part is: select leaves and observe them, the network, expand and back up. What comes
+between two runs of the network, `turn`, is one step. With two parts the same round is played a
+little earlier in one than in the other, and all of it is recorded as graphs. The network's last
+layers may be small, and then count as part of what follows. No game looks at another, so the
+results are the same.
 """
 
 import functools
@@ -11,13 +12,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tesuji.search.evaluators import DeviceBatch
+from tesuji.cuda_compiling import view
+from tesuji.search.evaluators import DeviceBatch, LeafArrays
 
-_ROUNDS_OF_A_GRAPH = 8
-
-FEWEST_TILES = 10
-"""Tiles of the network from which on two parts are faster than one: 16,384 games of Connect Four
-by 2 %, and 8,192 not; see docs/measurements.md."""
+_ROUNDS_OF_A_GRAPH = 8  # between graphs the GPU pauses
+_FEWEST_TILES = 2  # of the network's, for two parts
 
 
 class Part(NamedTuple):
@@ -27,12 +26,18 @@ class Part(NamedTuple):
     first: int
     last: int
 
+    def leaves(self) -> LeafArrays:
+        """What kernels see of that room."""
+        batch = self.batch
+        cells = batch.planes.reshape(len(batch.planes), -1)
+        return LeafArrays(*map(view, (batch.planes, cells, batch.logits, batch.values)))
 
-Step = Callable[[Part, int], None]
-"""Starts something for a part of the games, on a stream."""
+
+Turn = Callable[[Part, bool, bool], None]
+"""Starts to finish a part's leaves, to select the next ones, or both, one after the other."""
 
 
-def make_parts(evaluator: Any, games: int, leaves: int = 1) -> list[Part]:
+def make_parts(evaluator: Any, games: int, leaves: int = 1, most: int = 2) -> list[Part]:
     """All games in one part, or in two where the network leaves room for other kernels.
 
     The first part then is a whole number of the network's tiles, so that two parts take it no
@@ -40,7 +45,7 @@ def make_parts(evaluator: Any, games: int, leaves: int = 1) -> list[Part]:
     """
     bounds = [0, games]
     tiles = -(-games * leaves // evaluator.at_once) if evaluator.at_once else 1
-    if tiles >= FEWEST_TILES:
+    if tiles >= _FEWEST_TILES and most > 1:
         bounds.insert(1, tiles // 2 * evaluator.at_once // leaves)
     return [
         Part(evaluator.device_batch((last - first) * leaves), first, last)
@@ -51,71 +56,65 @@ def make_parts(evaluator: Any, games: int, leaves: int = 1) -> list[Part]:
 class Pipeline:
     """Plays rounds of all parts."""
 
-    def __init__(self, parts: Sequence[Part], before: Step, after: Step) -> None:
+    def __init__(self, parts: Sequence[Part], turn: Turn) -> None:
         """One part or two."""
-        self._parts, self._before, self._after = parts, before, after
+        self._parts, self._turn = parts, turn
         self._recorded: dict[int, Callable[[], None]] = {}  # by how many repetitions
+        self._begin: Callable[[], None] = self._select
+        self._end: Callable[[], None] = self._finish
 
     def play(self, rounds: int) -> None:
         """Starts so many rounds, and does not wait for them."""
         if rounds and not self._recorded:
-            self._play_once()  # for real: it compiles, which no recording could
+            self._select()  # for real: it compiles, which no recording could
+            self._finish()
             self._record()
             rounds -= 1
-        if not rounds:
-            return
-        if len(self._parts) == 1:
-            self._repeat(rounds)
-            return
-        # The first part has its leaves, the second's were read: so every repetition begins.
-        one, other = self._parts
-        self._select(one)
-        self._select(other)
-        other.batch.run()
-        self._repeat(rounds - 1)
-        one.batch.run()
-        self._finish(one)
-        self._finish(other)
+        if rounds:
+            self._begin()
+            self._repeat(rounds - 1)
+            self._end()
 
     def _record(self) -> None:
-        """Records one repetition, and several together: between graphs the GPU pauses."""
         record = self._parts[0].batch.record
+        self._begin, self._end = record(self._select), record(self._finish)
         for count in (_ROUNDS_OF_A_GRAPH, 1):
-            self._recorded[count] = record(functools.partial(self._do, count))
+            self._recorded[count] = record(functools.partial(self._go_on_often, count))
 
     def _repeat(self, rounds: int) -> None:
-        """Plays so many repetitions, by the larger graph as long as it fits."""
+        """Goes on so many times, by the larger graph as long as it fits."""
         for count, again in self._recorded.items():
             for _ in range(rounds // count):
                 again()
             rounds %= count
 
-    def _do(self, count: int) -> None:
+    def _go_on_often(self, count: int) -> None:
         for _ in range(count):
-            self._repeated()
+            self._go_on()
 
-    def _play_once(self) -> None:
+    def _select(self) -> None:
+        """The first part has its leaves then; a second one's were read as well."""
         for part in self._parts:
-            self._select(part)
+            self._turn(part, False, True)
+        for part in self._parts[1:]:
             part.batch.run()
-            self._finish(part)
 
-    def _repeated(self) -> None:
+    def _go_on(self) -> None:
+        """From there, a round further, to there."""
         if len(self._parts) == 1:
-            self._play_once()
+            self._parts[0].batch.run()
+            self._answer_and_turn(self._parts[0])
             return
         one, other = self._parts
-        one.batch.beside(one.batch.run, lambda: self._go_on(other))
-        other.batch.beside(other.batch.run, lambda: self._go_on(one))
+        one.batch.beside(one.batch.run, lambda: self._answer_and_turn(other))
+        other.batch.beside(other.batch.run, lambda: self._answer_and_turn(one))
 
-    def _go_on(self, part: Part) -> None:
-        self._finish(part)
-        self._select(part)
+    def _finish(self) -> None:
+        """From there to the end of the round."""
+        self._parts[0].batch.run()
+        for part in self._parts:
+            self._answer_and_turn(part, selects=False)
 
-    def _select(self, part: Part) -> None:
-        part.batch.clear()
-        self._before(part, part.batch.stream())
-
-    def _finish(self, part: Part) -> None:
+    def _answer_and_turn(self, part: Part, selects: bool = True) -> None:
         part.batch.answer()
-        self._after(part, part.batch.stream())
+        self._turn(part, True, selects)

@@ -275,3 +275,12 @@ def observe_leaves(tree: Any, scratch: Any, b: Any, planes: Any, row: Any) -> No
     """Writes what a network sees of game b's leaves to the zeroed planes[row] and on."""
     for k in range(lane(), scratch.work[b].num_leaves, num_lanes()):
         observe(tree.states[b, scratch.leaves[b, k]], planes[row + k])
+
+
+@kernel_function
+def clear_rows(cells: Any, row: Any, count: Any) -> None:
+    """Sets so many rows of observations, each flat, to zero, for leaves to be observed there."""
+    for k in range(count):
+        for cell in range(lane(), cells.shape[1], num_lanes()):
+            cells[row + k, cell] = 0.0
+    join_lanes()

@@ -1,9 +1,11 @@
-"""Compiles the large kernels in processes of their own, while a run is being prepared.
+"""Compiles kernels in processes of their own, while a run is being prepared.
 
-Each takes ten seconds, nearly all of it in Python, so threads would not help. What the processes
-compile is found on disk (Numba's cache) when the run calls it. As a program: GAME KERNEL DEVICE.
+Each of the large ones takes ten seconds, and the small ones together five, nearly all of it in
+Python, so threads would not help. What the processes compile is found on disk (Numba's cache) when
+the run calls it. As a program: GAME KERNELS DEVICE.
 """
 
+import math
 import os
 import subprocess
 import sys
@@ -20,20 +22,29 @@ from tesuji.games.rules import register
 from tesuji.search import cuda as search_cuda
 from tesuji.search.config import SearchConfig
 from tesuji.search.device_run import DEVICE
+from tesuji.search.evaluators import LeafArrays
 from tesuji.search.options import as_arguments, make_options, resolve
 from tesuji.search.scratch import Scratch, make_scratch
 from tesuji.search.tree import make_tree, plan_tree
 from tesuji.selfplay import cuda
 from tesuji.selfplay.config import SelfPlayConfig, resolve_selfplay
-from tesuji.selfplay.games import BY_RULES, Games, make_games, make_plan
+from tesuji.selfplay.games import BY_RULES, Games, make_games, make_plan, move_dtype
+from tesuji.selfplay.harvest import NUM_COUNTS, Harvest, finished_dtype
 
-SELFPLAY: dict[str, CudaKernel] = {"select": cuda.select_turns, "finish": cuda.finish_turns}
-"""Of self-play, which a run begins with."""
-
-SEARCH: dict[str, CudaKernel] = {
-    "select search": search_cuda.select_games,
-    "finish search": search_cuda.finish_games,
+SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
+    "select": (cuda.select_turns,),
+    "finish": (cuda.finish_turns,),
+    "others": (
+        cuda.begin_games,
+        cuda.begin_searches,
+        cuda.count_games,
+        cuda.take_games,
+        cuda.observe_positions,
+    ),
 }
+"""Of self-play, which a run begins with: what each process compiles."""
+
+SEARCH: dict[str, tuple[CudaKernel, ...]] = {"search": (search_cuda.play_round,)}
 """Of searches, by which strength is measured later."""
 
 _PATIENCE = 10  # added to the niceness of what is not needed at once
@@ -49,6 +60,7 @@ class Compilers:
         """Starts self-play's; `name` is what `make_game` makes the game of."""
         self._tag, self._name, self._device = register(game), name, device
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._has_search = False
         self._start(SELFPLAY)
 
     def __enter__(self) -> Self:
@@ -59,13 +71,15 @@ class Compilers:
         """Ends those that still run."""
         self.close()
 
-    def start_search(self) -> None:
-        """Starts those of searches too; they give way to whatever else there is to do."""
-        self._start(SEARCH)
+    def want_search(self) -> None:
+        """Has those of searches compiled too, once self-play's are done."""
+        self._has_search = True
 
     def wait(self) -> None:
         """Returns once self-play's are done; what one could not compile is compiled when called."""
         self._wait(SELFPLAY)
+        if self._has_search:
+            self._start(SEARCH)
 
     def wait_for_search(self) -> None:
         """Returns once those of searches are done, if they were started."""
@@ -77,25 +91,27 @@ class Compilers:
             process.terminate()
         self._wait(self._processes)
 
-    def _start(self, kernels: dict[str, CudaKernel]) -> None:
-        for kernel, function in kernels.items():
-            if not (kernel in self._processes or IS_SIMULATED or function.is_cached(self._tag)):
-                self._processes[kernel] = subprocess.Popen(
-                    [sys.executable, "-m", __name__, self._name, kernel, self._device],
+    def _start(self, work: dict[str, tuple[CudaKernel, ...]]) -> None:
+        for name, kernels in work.items():
+            is_done = IS_SIMULATED or all(kernel.is_cached(self._tag) for kernel in kernels)
+            if not (name in self._processes or is_done):
+                self._processes[name] = subprocess.Popen(
+                    [sys.executable, "-m", __name__, self._name, name, self._device],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
 
-    def _wait(self, kernels: Iterable[str]) -> None:
-        for kernel in kernels:
-            if kernel in self._processes:
-                self._processes[kernel].wait()
+    def _wait(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._processes:
+                self._processes[name].wait()
 
 
-def compile_kernel(game: Game, kernel: str) -> None:
-    """Compiles a kernel by calling it for one game: its first leaf is selected, or none finished.
+def compile_kernels(game: Game, name: str) -> None:
+    """Compiles kernels by calling each for one game.
 
-    In self-play the game has ended, so that nothing is done at all.
+    That of a search selects its first leaf. That of self-play has ended, so that nothing is
+    selected or finished; it is begun, and begun again, but not taken.
     """
     search = resolve(SearchConfig(simulations=1), lambda planes: planes)
     config = resolve_selfplay(SelfPlayConfig(games=1), game)
@@ -106,22 +122,39 @@ def compile_kernel(game: Game, kernel: str) -> None:
     games.seats["ending"] = BY_RULES
     on_gpu, plan = Games(*map(upload, games)), upload(make_plan(config, search))
 
-    def floats(*shape: int) -> Any:
-        return upload(np.zeros((1, *shape), np.float32))
+    def zeros(*shape: int, dtype: Any = np.float32) -> Any:
+        return upload(np.zeros((1, *shape), dtype))
 
-    planes, answers = floats(*game.observation_shape), (floats(game.num_actions), floats(1))
-    arguments: dict[str, tuple[Any, ...]] = {
-        "select": (tree, scratch, options, on_gpu, planes),
-        "finish": (tree, scratch, on_gpu, plan, options, *answers),
-        "select search": (tree, scratch, options, upload(games.states[-1:]), planes),
-        "finish search": (tree, scratch, options, *answers),
+    planes, cells = zeros(*game.observation_shape), zeros(math.prod(game.observation_shape))
+    leaves = LeafArrays(planes, cells, zeros(game.num_actions), zeros(1))
+    counts = upload(np.zeros((NUM_COUNTS, 1), np.int64))
+    states = upload(games.states[-1:])
+    harvest = Harvest(
+        games=zeros(dtype=finished_dtype(game)),
+        moves=zeros(dtype=move_dtype(game)),
+        states=states,
+        policies=zeros(game.num_actions),
+        outcomes=zeros(game.num_players),
+        values=zeros(game.num_players),
+    )
+    all_games = tree, scratch, on_gpu, plan
+    arguments: dict[CudaKernel, tuple[Any, ...]] = {
+        cuda.select_turns: (tree, scratch, options, on_gpu, leaves),
+        cuda.finish_turns: (*all_games, options, leaves),
+        cuda.begin_games: all_games,
+        cuda.begin_searches: all_games,
+        cuda.count_games: (scratch, on_gpu, counts),
+        cuda.take_games: (*all_games, zeros(dtype=np.int8), counts, harvest),
+        cuda.observe_positions: (states, zeros(dtype=np.int64), planes),
+        search_cuda.play_round: (tree, scratch, options, states, leaves, False, True),
     }
-    (SELFPLAY | SEARCH)[kernel](register(game), *arguments[kernel], 0, 1)
+    for kernel in (SELFPLAY | SEARCH)[name]:
+        kernel(register(game), *arguments[kernel], 0, 1)
 
 
 if __name__ == "__main__":
-    _game, _kernel, _device = sys.argv[1:]
-    if _kernel in SEARCH:
+    _game, _name, _device = sys.argv[1:]
+    if _name in SEARCH:
         os.nice(_PATIENCE)
     choose_device(_device)
-    compile_kernel(make_game(_game), _kernel)
+    compile_kernels(make_game(_game), _name)

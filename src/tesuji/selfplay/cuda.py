@@ -10,7 +10,7 @@ from numba import cuda
 from tesuji.cuda_compiling import CudaKernel
 from tesuji.games.rules import observe
 from tesuji.search.lanes import leads
-from tesuji.search.simulation import finish_leaves, observe_leaves, select_in_game
+from tesuji.search.simulation import clear_rows, finish_leaves, observe_leaves, select_in_game
 from tesuji.selfplay.games import IN_PROGRESS
 from tesuji.selfplay.harvest import count_game, take_game
 from tesuji.selfplay.turns import start_game, start_search, take_turn
@@ -35,15 +35,16 @@ def begin_searches(tree: Any, scratch: Any, games: Any, plan: Any, first: Any, l
 
 @CudaKernel
 def select_turns(
-    tree: Any, scratch: Any, options: Any, games: Any, planes: Any, first: Any, last: Any
+    tree: Any, scratch: Any, options: Any, games: Any, leaves: Any, first: Any, last: Any
 ) -> None:
-    """Selects a leaf in each game that is in progress, and observes it in the game's zeroed row."""
+    """Selects a leaf in each game that is in progress, and observes it in the game's row."""
     row = cuda.grid(2)[1]
     b = first + row
     if b < last:
         if games.seats[b].ending == IN_PROGRESS:
+            clear_rows(leaves.cells, row, 1)
             select_in_game(tree, scratch, options, b, games.states[b])
-            observe_leaves(tree, scratch, b, planes, row)
+            observe_leaves(tree, scratch, b, leaves.planes, row)
 
 
 @CudaKernel
@@ -53,8 +54,7 @@ def finish_turns(
     games: Any,
     plan: Any,
     options: Any,
-    logits: Any,
-    values: Any,
+    leaves: Any,
     first: Any,
     last: Any,
 ) -> None:
@@ -62,7 +62,7 @@ def finish_turns(
     row = cuda.grid(2)[1]
     b = first + row
     if b < last:
-        finish_leaves(tree, scratch, options, b, logits, values, row)
+        finish_leaves(tree, scratch, options, b, leaves.logits, leaves.values, row)
         if leads():
             take_turn(tree, scratch, options, games, plan[0], b)
 

@@ -90,9 +90,10 @@ class DeviceWorker:
         self._plan = make_plan(self.config, self.search)
         self._arrays = (tree, scratch, games, upload(self._plan))
         self._options = as_arguments(make_options(self.search, game, _KNOWN_RESULTS))
-        parts = make_parts(evaluator, count)
+        # Proofs and moves make for more work between two runs of the network than fits beside one.
+        parts = make_parts(evaluator, count, most=1)
         self._stream = parts[0].batch.stream
-        self._pipeline = Pipeline(parts, self._select, self._finish)
+        self._pipeline = Pipeline(parts, self._turn)
         self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)
         # What takes a harvest, by the address of a store, which is kept: no other may get that.
         self._recorded: dict[int, tuple[Store, Any]] = {}
@@ -193,16 +194,15 @@ class DeviceWorker:
         store.taken[FAULTS] = faults
         store.taken[WAITING] = (counts[GAMES] * ~fits).sum()
 
-    def _select(self, part: Part, stream: int) -> None:
+    def _turn(self, part: Part, finishes: bool, selects: bool) -> None:
+        """Finishes the leaves of a part, with the moves that they decide; selects the next ones."""
         tree, scratch, games, _ = self._arrays
-        planes = view(part.batch.planes)
-        arguments = (tree, scratch, self._options, games, planes, part.first, part.last)
-        cuda.select_turns(self._tag, *arguments, lanes=self._lanes, stream=stream)
-
-    def _finish(self, part: Part, stream: int) -> None:
-        answers = view(part.batch.logits), view(part.batch.values)
-        arguments = (*self._arrays, self._options, *answers, part.first, part.last)
-        cuda.finish_turns(self._tag, *arguments, lanes=self._lanes, stream=stream)
+        leaves, rows = part.leaves(), (part.first, part.last)
+        how: dict[str, Any] = {"lanes": self._lanes, "stream": part.batch.stream()}
+        if finishes:
+            cuda.finish_turns(self._tag, *self._arrays, self._options, leaves, *rows, **how)
+        if selects:
+            cuda.select_turns(self._tag, tree, scratch, self._options, games, leaves, *rows, **how)
 
     def _run(self, kernel: Any) -> None:
         self._launch(kernel, *self._arrays, stream=self._stream())

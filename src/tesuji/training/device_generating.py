@@ -39,7 +39,8 @@ from tesuji.training.metrics import describe_games
 
 _log = logging.getLogger("tesuji")
 _HARVESTS_A_SEARCH = 2
-_AHEAD = 2  # harvests that are started before the oldest one's counts are looked at
+_AHEAD = 2  # harvests that are started before the oldest one's counts are looked at: those that
+# are under way when a generation has enough find little room, and games that ended wait
 _MOST_AHEAD = 32  # and while a generation is being saved; the driver holds about 1,000 launches
 
 
@@ -163,7 +164,8 @@ class DeviceGenerator:
                 break
             if self._is_stopped or time.monotonic() > deadline:
                 return None
-            self._start_harvest()
+            if len(self._counts) < _AHEAD:
+                self._start_harvest()
         while self._counts:
             counts = self._counts.pop(0).array()
         return self._finish(generation, counts, time.monotonic() - self._since)

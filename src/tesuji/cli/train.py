@@ -3,6 +3,7 @@
 import logging
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,7 +73,7 @@ def train(
 
     Watch the curves: [bold]tensorboard --logdir runs[/]
     """
-    changes = [*(settings or [])]
+    since, changes = time.monotonic(), [*(settings or [])]
     changes += [f"run.seed={seed}"] if seed is not None else []
     changes += [f"run.threads={threads}"] if threads is not None else []
     changes += [f"run.device={device}"] if device is not None else []
@@ -80,15 +81,18 @@ def train(
         changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
     with refusing(what), CompilingForRun() as compiling:
         compiling.begin(what, _lasting_name(what), changes)
-        signals = _train(what, run, changes, compiling)
+        signals = _train(what, run, changes, compiling, since)
     if signals:
         raise typer.Exit(128 + signals[0])
 
 
 def _train(
-    what: str, run: Path | None, changes: list[str], compiling: CompilingForRun
+    what: str, run: Path | None, changes: list[str], compiling: CompilingForRun, since: float
 ) -> list[int]:
-    """Runs the run that is meant to its end, or until a signal; returns those that came."""
+    """Runs the run that is meant to its end, or until a signal; returns those that came.
+
+    Its clock goes since the command was given, so that `--minutes` are those that a person waits.
+    """
     from tesuji.cli.training_view import TrainingView, show_summary
     from tesuji.training.loop import Limits
 
@@ -106,10 +110,10 @@ def _train(
         with TrainingView(folder, game, config, place, limits, is_new) as view:
             learning = _make_run(folder, config, game, place, compilers)
             _check_limits(learning, limits)
-            view.resume(learning.counters.seconds)
+            view.resume(learning.counters.seconds, since)
             _keep_settings(folder, config, game)
             with _interruptible(learning, view) as signals:
-                learning.go(limits, view)
+                learning.go(limits, view, since)
         show_summary(folder, view)
     return signals
 

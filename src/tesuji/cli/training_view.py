@@ -70,9 +70,9 @@ class TrainingView:
         if self._live.is_started:
             self._live.stop()
 
-    def resume(self, seconds: float) -> None:
-        """The run is loaded: its clock stands at `seconds`, and its latest strength is known."""
-        self._clock, self._started = seconds, time.monotonic()
+    def resume(self, seconds: float, since: float) -> None:
+        """It is loaded: its clock was at `seconds` at `since`, and its latest strength is known."""
+        self._clock, self._started = seconds, since
         for line in read_metrics(self._folder.metrics_file):
             self._strength |= {name: line[name] for name in _STRENGTH if name in line}
 

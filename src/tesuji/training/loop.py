@@ -109,9 +109,13 @@ class Run:
         since = time.monotonic() - self._started if self._started else 0.0
         return self.counters.seconds + since
 
-    def go(self, limits: Limits, listener: Listener) -> None:
-        """Runs generations until a limit is reached or somebody stops it."""
-        self._started = time.monotonic()
+    def go(self, limits: Limits, listener: Listener, since: float | None = None) -> None:
+        """Runs generations until a limit is reached or somebody stops it.
+
+        Its clock goes from now on, or from `since` (of `time.monotonic()`), where somebody has been
+        waiting since then.
+        """
+        self._started = time.monotonic() if since is None else since
         use(self.device)
         try:
             while not self._is_stopped and self.progress(limits) < 1.0:
@@ -214,7 +218,10 @@ class Run:
         if self._assess is None or not pause:
             return {}
         is_last = is_late or self._is_stopped or self.counters.generation + 1 == limits.generations
-        if self.counters.assessed_at and clock - self.counters.assessed_at < pause and not is_last:
+        # The first look is at the first weights, but on a GPU: there it would wait 20 s for kernels
+        # that are still being compiled, and ten generations are played and learned in that time.
+        is_first = self.device == "cpu" and not self.counters.assessed_at
+        if clock - self.counters.assessed_at < pause and not is_first and not is_last:
             return {}
         self._wait_for_search()
         search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)

@@ -89,14 +89,21 @@ class SavedRun:
 
 
 def playing_search(search: SearchConfig, simulations: int) -> SearchConfig:
-    """A self-play search as it is used in matches: without noise, and without Gumbel's draws."""
-    options: dict[str, Any] = {}
+    """A self-play search as it is used in matches: without noise, and without Gumbel's draws.
+
+    Of the moves visited often the one is played whose value is surely highest, and moves never
+    tried count as their parent: on 3,000 positions like those of Test_L2_R2 a run of Connect Four
+    erred in 1.4 % of them so, with the most visited move and 0 in 1.9 % (docs/measurements.md).
+    """
+    options: dict[str, Any] = {"choice": "lcb"}
     if search.selection == "gumbel":
         defaults = SearchConfig()
-        options = {
+        options |= {
             name: getattr(defaults, name)
             for name in ("selection", "gumbel_actions", "gumbel_c_visit", "gumbel_c_scale")
         }
+    if search.selection != "uct" and search.fpu == "auto":
+        options["fpu"] = "parent"
     return dataclasses.replace(
         search,
         **options,

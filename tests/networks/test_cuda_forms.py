@@ -12,6 +12,7 @@ from tesuji import make_game
 from tesuji.networks import cuda_engine
 from tesuji.networks.config import NetworkConfig
 from tesuji.networks.cuda_engine import CudaBatch, CudaEvaluator
+from tesuji.networks.cuda_forms import EagerForm
 from tesuji.networks.evaluators import TOLERANCES, disagreement, make_evaluator
 
 CONNECT_FOUR = make_game("connect-four")
@@ -79,6 +80,29 @@ def test_the_fastest_form_is_measured_once_and_remembered(memory):
     assert name == form.name
     cuda_engine._remember(key, "eager")
     assert CudaEvaluator(network, CONNECT_FOUR, "cuda", rows=64).form.name == "eager"
+
+
+def test_a_form_is_chosen_whatever_the_weights_are(memory, monkeypatch):
+    network, seen = drawn_network(CONNECT_FOUR, SMALL), []
+
+    def make(network):
+        seen.append(network)
+        return EagerForm(network, torch.device("cpu"), torch.float32)
+
+    monkeypatch.setattr(cuda_engine, "_makers", lambda *_: {"one": make, "eager": make})
+    monkeypatch.setattr(cuda_engine, "_time", lambda *_: 1.0)
+    monkeypatch.setattr(cuda_engine, "_key", lambda *_: "this")
+    CudaEvaluator(network, CONNECT_FOUR, "cpu", rows=4)
+    tried, used = seen
+    assert used is network
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight.mul_(10.0)
+    monkeypatch.setattr(cuda_engine, "_remembered", dict)
+    CudaEvaluator(network, CONNECT_FOUR, "cpu", rows=4)
+    for one, other in zip(tried.parameters(), seen[2].parameters(), strict=True):
+        assert torch.equal(one, other)
+        assert one.ndim == 1 or one.any()
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -95,7 +95,7 @@ class DeviceLearner:
         """
         first, rate = self.step, 0.0
         self._report.clear()
-        with torch_threads(1), _exact_convolutions(not self._is_bf16):
+        with torch_threads(1), _exact_convolutions(not self._is_bf16), _tuned_convolutions():
             while plan.rows.prepare():
                 rate = learning_rate(self.config, self.step, progress)
                 self._rate.fill_(rate)
@@ -226,3 +226,14 @@ def _exact_convolutions(is_wanted: bool) -> Iterator[None]:
         yield
     finally:
         torch.backends.cudnn.allow_tf32 = before
+
+
+@contextlib.contextmanager
+def _tuned_convolutions() -> Iterator[None]:
+    """CuDNN tries its algorithms for each convolution, once, and keeps the fastest."""
+    before = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = True
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = before

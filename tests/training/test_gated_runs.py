@@ -9,6 +9,7 @@ from tesuji.selfplay.shards import list_shards, read_shard
 from tesuji.training.config import change, default_config, resolve_run
 from tesuji.training.folder import RunFolder
 from tesuji.training.loop import Limits, Run
+from tesuji.training.metrics import read_metrics
 from tesuji.training.saved import open_run
 
 GAME = make_game("tic-tac-toe")
@@ -99,3 +100,34 @@ def test_accepted_weights_play(folder):
     run, asked = go_on(folder, 2, [True, True])
     assert run.counters.playing_step == folder.steps()[-1]
     np.testing.assert_array_equal(playing(run), asked[1][0])
+
+
+class Elsewhere:
+    """Says which step it was asked about last."""
+
+    def __init__(self, folder):
+        self.folder, self.asked, self.waited = folder, [], 0
+
+    def ask(self, step):
+        assert step in self.folder.steps()
+        self.asked.append(step)
+
+    def found(self, waits=False):
+        self.waited += waits
+        return {"rating": float(self.asked[-1])}
+
+
+def test_strength_is_asked_for_elsewhere_of_weights_that_are_on_disk(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.make()
+    settings = [f"{name}={value}" for name, value in SETTINGS.items()]
+    settings += ["run.threads=1", "run.assess_seconds=1000.0"]
+    config = resolve_run(change(default_config(GAME), settings), GAME)
+    folder.write_config(config, GAME, "tic-tac-toe")
+    elsewhere = Elsewhere(folder)
+    Run(folder, config, GAME, assess=elsewhere).go(Limits(generations=3), Silence())
+    first, second, last = read_metrics(folder.metrics_file)
+    assert elsewhere.asked == [first["step"], last["step"]]
+    assert elsewhere.waited == 1
+    assert first["rating"] == second["rating"] == first["step"]
+    assert last["rating"] == last["step"]

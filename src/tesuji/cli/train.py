@@ -107,8 +107,11 @@ def _train(
         config, game, place = _prepare(folder, what, changes)
         compilers = compiling.go_on(game, folder.read_config()[1]["game"], config, place)
         limits = Limits(config.run.minutes * 60.0, config.run.generations)
-        with TrainingView(folder, game, config, place, limits, is_new) as view:
-            learning = _make_run(folder, config, game, place, compilers)
+        with (
+            TrainingView(folder, game, config, place, limits, is_new) as view,
+            _assessing(folder, config, game, place) as assess,
+        ):
+            learning = _make_run(folder, config, game, place, compilers, assess)
             _check_limits(learning, limits)
             view.resume(learning.counters.seconds, since)
             _keep_settings(folder, config, game)
@@ -206,20 +209,37 @@ def _lasting_name(what: str) -> str:
     return f"{Path(path).resolve()}:{name}" if Path(path).is_file() else what
 
 
+@contextmanager
+def _assessing(folder: "RunFolder", config: "RunConfig", game: Any, device: str) -> Iterator[Any]:
+    """What measures strength: apart from a run on a GPU, which would have to wait for it."""
+    if device == "cpu":
+        from tesuji.arena.assessing import Assessor
+
+        yield Assessor(game, config.run.seed).assess
+        return
+    from tesuji.arena.assessing_apart import AssessorApart
+
+    with AssessorApart(folder.path, config.run.seed) as apart:
+        yield apart
+
+
 def _make_run(
-    folder: "RunFolder", config: "RunConfig", game: Any, device: str, compilers: "Compilers | None"
+    folder: "RunFolder",
+    config: "RunConfig",
+    game: Any,
+    device: str,
+    compilers: "Compilers | None",
+    assess: Any,
 ) -> "Run":
-    from tesuji.arena.assessing import Assessor
     from tesuji.arena.gate import make_gate
     from tesuji.training.loop import Run
 
-    assessor = Assessor(game, config.run.seed)
     gate = make_gate(game)
     return Run(
         folder,
         config,
         game,
-        assess=assessor.assess,
+        assess=assess,
         gate=lambda new, old, search, seed: gate(new, old, search, seed).passed,
         device=device,
         compilers=compilers,

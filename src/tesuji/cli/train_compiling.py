@@ -57,6 +57,6 @@ class CompilingForRun:
             from tesuji.selfplay.compiling_ahead import Compilers
 
             self._compilers = Compilers(game, name, device)
-        if config.run.assess_seconds > 0 or config.run.gate:
+        if config.run.gate:  # by matches on the GPU
             self._compilers.want_search()
         return self._compilers

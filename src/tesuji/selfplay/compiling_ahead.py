@@ -45,7 +45,7 @@ SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
 """Of self-play, which a run begins with: what each process compiles."""
 
 SEARCH: dict[str, tuple[CudaKernel, ...]] = {"search": (search_cuda.play_round,)}
-"""Of searches, by which strength is measured later."""
+"""Of searches, by which a gate measures new weights."""
 
 _PATIENCE = 10  # added to the niceness of what is not needed at once
 

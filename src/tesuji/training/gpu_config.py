@@ -10,13 +10,7 @@ from tesuji.networks.config import NetworkConfig, resolve_network
 from tesuji.search.config import SearchConfig
 from tesuji.search.tree import bytes_each, edges_per_node
 from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.training.config import (
-    RunConfig,
-    RunOptions,
-    TrainingConfig,
-    change,
-    default_config,
-)
+from tesuji.training.config import RunConfig, TrainingConfig, change, default_config
 
 _MOST_GAMES = 8192  # side by side; twice as many gain 13 %, see docs/measurements.md
 
@@ -61,7 +55,6 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
             reuse=3.0,
             average_decay=0.99,
         ),
-        run=RunOptions(assess_seconds=120.0),  # a look takes some seconds, as two generations do
     )
     return change(fitting, settings)
 

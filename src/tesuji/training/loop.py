@@ -24,7 +24,7 @@ from tesuji.training.metrics import MetricsLog
 from tesuji.training.places import make_generator, make_learner, make_replay
 from tesuji.training.replay import window_size
 from tesuji.training.saved import playing_search
-from tesuji.training.watching import Assess, Gate, Listener
+from tesuji.training.watching import Assess, AssessApart, Gate, Listener
 
 _log = logging.getLogger("tesuji")
 _STRENGTH_SIMULATIONS = 64
@@ -57,7 +57,7 @@ class Run:
         folder: made, with a config.
         config: resolved.
         game: the game.
-        assess: measures strength now and then.
+        assess: measures strength now and then; or does so apart, while the run goes on.
         gate: decides whether new weights play; used where the config says so.
         device: cpu, or a GPU on which everything is done.
         compilers: the processes that compile for a GPU meanwhile, if any.
@@ -68,7 +68,7 @@ class Run:
         folder: RunFolder,
         config: RunConfig,
         game: Game,
-        assess: Assess | None = None,
+        assess: Assess | AssessApart | None = None,
         gate: Gate | None = None,
         device: str = "cpu",
         compilers: Any = None,
@@ -141,6 +141,7 @@ class Run:
         is_late = self._seconds_left(limits) < seconds
         if not is_late and not self._is_stopped:
             self._generator.begin(generation + 1, self.counters.playing_step)
+        self._save_weights(state)
         metrics |= self._measure_strength(is_late, limits)
         self._commit(generation, metrics, state)
         listener.on_generation(metrics, self.progress(limits))
@@ -218,16 +219,17 @@ class Run:
         if self._assess is None or not pause:
             return {}
         is_last = is_late or self._is_stopped or self.counters.generation + 1 == limits.generations
-        # The first look is at the first weights, but on a GPU: there it would wait 20 s for kernels
-        # that are still being compiled, and ten generations are played and learned in that time.
-        is_first = self.device == "cpu" and not self.counters.assessed_at
-        if clock - self.counters.assessed_at < pause and not is_first and not is_last:
+        is_due = clock - self.counters.assessed_at >= pause or not self.counters.assessed_at
+        if is_due or is_last:
+            self.counters.assessed_at = clock
+        if not callable(self._assess):
+            if is_due or is_last:
+                self._assess.ask(self.counters.playing_step)
+            return self._assess.found(waits=is_last)
+        if not (is_due or is_last):
             return {}
-        self._wait_for_search()
         search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
-        found = self._assess(self._generator.evaluators[0], search)
-        self.counters.assessed_at = clock
-        return found
+        return self._assess(self._generator.evaluators[0], search)
 
     def _wait_for_search(self) -> None:
         if self._compilers is not None:
@@ -239,7 +241,6 @@ class Run:
         counters.generation = generation
         counters.seconds, self._started = self.clock(), time.monotonic()
         metrics["seconds"] = counters.seconds
-        self._save_weights(state)
         self._generator.wait_until_saved()
         counters.metrics_size = self._log.write(metrics)
         self._save_state(state)

@@ -47,7 +47,7 @@ _GROUPS = {
         "evaluations_per_position",
     ),
     "replay": ("replay_positions", "replay_age", "replay_uses"),
-    "strength": ("rating", "rating_error", "accuracy", "accuracy_search"),
+    "strength": ("rating", "rating_error", "accuracy", "accuracy_search", "assessed_step"),
 }
 
 

@@ -9,6 +9,17 @@ from tesuji.search.config import SearchConfig
 Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
 """Measures the strength of an evaluator; what it returns goes into the metrics."""
 
+
+class AssessApart(Protocol):
+    """Measures strength elsewhere, while the run goes on."""
+
+    def ask(self, step: int) -> None:
+        """Has the weights of a step measured, which are in the run's folder."""
+
+    def found(self, waits: bool = False) -> dict[str, float]:
+        """What was found since the last time; `waits` until all that was asked is answered."""
+
+
 Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig, int], bool]
 """Whether new weights (the first) may replace those that play (the second); the last is a seed."""
 

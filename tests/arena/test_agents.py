@@ -12,6 +12,7 @@ from tesuji.arena.agents import (
     game_of_agents,
     parse_agent,
 )
+from tesuji.search.config import ignored_options, lay_over
 
 
 @pytest.fixture
@@ -133,3 +134,19 @@ def test_a_run_may_average_over_the_symmetries_of_the_board(untrained_run):
     _, values = averaged.evaluator(np.concatenate([planes, turned]))
     assert values[0] == values[1]  # exactly: both ways round are averaged
     assert plain.evaluator(planes)[0].shape == averaged.evaluator(planes)[0].shape
+
+
+@pytest.mark.parametrize("selection", ["uct", "puct", "puct-log", "gumbel"])
+def test_a_run_can_be_played_by_any_selection(selection, untrained_run, states):
+    agent = parse_agent(f"run:{untrained_run}:8,selection={selection}", TIC_TAC_TOE)
+    for state, action in zip(states, agent.choose(states, seed=4), strict=True):
+        assert action in TIC_TAC_TOE.legal(state)
+
+
+def test_options_of_a_run_that_count_for_nothing_go_but_not_those_that_were_given():
+    base = SearchConfig(simulations=8, selection="puct", fpu="parent", choice="lcb")
+    assert lay_over(base, {"selection": "gumbel"}) == SearchConfig(8, selection="gumbel")
+    assert lay_over(base, {"c_puct": 2.0}).fpu == "parent"
+    kept = lay_over(base, {"selection": "uct", "fpu": "zero"})
+    assert (kept.fpu, kept.choice) == ("zero", "lcb")
+    assert "fpu" in ignored_options(kept)

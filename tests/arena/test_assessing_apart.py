@@ -1,13 +1,15 @@
 """Strength measured by a process of its own: as in this one, and a run goes on without it."""
 
 import subprocess
+import sys
 
 from tesuji.arena.assessing import Assessor
 from tesuji.arena.assessing_apart import AssessorApart, serve
 from tesuji.training.saved import open_run
 
 
-def test_the_process_answers_every_step_in_turn(untrained_run):
+def test_the_process_answers_every_step_in_turn(untrained_run, monkeypatch):
+    monkeypatch.setattr("tesuji.arena.assessing_apart._MOST_SECONDS", 300.0)
     step = open_run(untrained_run).steps[-1]
     with AssessorApart(untrained_run, seed=0) as apart:
         assert apart.found() == {}
@@ -53,3 +55,25 @@ def test_it_ends_by_itself_when_nobody_asks_any_more(untrained_run):
         command = apart._command
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert (ended.returncode, ended.stdout) == (0, "")
+
+
+def test_a_process_that_ended_with_nothing_asked_is_told_too(untrained_run, caplog, monkeypatch):
+    monkeypatch.setattr("tesuji.arena.assessing_apart._MOST_SECONDS", 300.0)
+    with AssessorApart(untrained_run, seed=0) as apart:
+        apart.ask(12345)  # of which there are no weights
+        assert apart.is_busy
+        assert apart.found(waits=True) == {}
+        assert not apart.is_busy
+        apart._process.kill()
+        apart._process.wait()
+        apart.ask(0)
+        assert apart.found() == {}
+        assert "its process has ended" in caplog.text
+
+
+def test_an_answer_that_is_none_ends_it_rather_than_the_waiting(untrained_run, caplog):
+    with AssessorApart(untrained_run, seed=0) as apart:
+        apart._command = [sys.executable, "-c", "print('hello'); import time; time.sleep(60)"]
+        apart.ask(0)
+        assert apart.found(waits=True) == {}
+    assert "its process has ended" in caplog.text

@@ -17,7 +17,7 @@ from tesuji.networks.config import NetworkConfig
 from tesuji.networks.heads import Heads
 from tesuji.networks.heads_plan import HeadsPlan, HeadsShape, heads_shape
 from tesuji.networks.heads_weights import pack_head_numbers, pack_head_weights
-from tesuji.networks.product_heads import join_heads
+from tesuji.networks.product_heads import ProductHeads, join_heads
 
 CASES = {
     "connect four": ("connect-four", NetworkConfig(blocks=1, channels=64)),
@@ -216,10 +216,20 @@ def test_both_heads_as_one_product_see_their_own_channels_alone(name):
     own, cells = network.policy[0].out_channels, network.shape[1] * network.shape[2]
     features = torch.randn(3, cells, 2, 32)
     features[:, :, :, own:] = 0.0
-    found = features.flatten(1) @ join_heads(network, 32)
+    found = functional.linear(features.flatten(1), join_heads(network, 32))
     layers = network.policy[-1], network.value[-3]
     for head, (layer, columns) in enumerate(
         zip(layers, found.split([len(layer.weight) for layer in layers], 1), strict=True)
     ):
         read = features[:, :, head, :own].permute(0, 2, 1).flatten(1)
         assert torch.allclose(columns, functional.linear(read, layer.weight), atol=1e-4)
+
+
+def test_heads_keep_a_copy_of_the_weights_they_were_given():
+    network = drawn_network(make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64))
+    before = [weight.detach().clone() for weight in network.parameters()]
+    heads = ProductHeads(network, 32, torch.device("cpu"))
+    other = drawn_network(make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64), 1)
+    heads.load(other)
+    for weight, old in zip(network.parameters(), before, strict=True):
+        assert torch.equal(weight, old)

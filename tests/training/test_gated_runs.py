@@ -106,7 +106,7 @@ class Elsewhere:
     """Says which step it was asked about last."""
 
     def __init__(self, folder):
-        self.folder, self.asked, self.waited = folder, [], 0
+        self.folder, self.asked, self.waited, self.is_busy = folder, [], 0, False
 
     def ask(self, step):
         assert step in self.folder.steps()

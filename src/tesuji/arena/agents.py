@@ -4,7 +4,6 @@ An agent is an `Opponent`: it has a name and chooses moves for a list of positio
 starts anew at each move, and all chance comes from the seed, so a match can be played again.
 """
 
-import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from tesuji.arena.engines import is_engine, make_engine_player
 from tesuji.games.contract import Game, State
 from tesuji.opponents.protocol import Opponent
 from tesuji.search.api import Searcher
-from tesuji.search.config import SearchConfig, parse_option
+from tesuji.search.config import SearchConfig, lay_over, parse_option
 from tesuji.search.evaluators import Evaluator, evaluate
 
 FORMS = (
@@ -264,7 +263,7 @@ def _with_options(spec: str, config: SearchConfig, text: str) -> SearchConfig:
         if not equals:
             raise ValueError(f"{part!r} in {spec!r} is not an option=value, as in c_puct=2")
         changed[name] = parse_option(name, value)
-    return dataclasses.replace(config, **changed)
+    return lay_over(config, changed)
 
 
 def _checked(agent: SearchAgent) -> SearchAgent:

@@ -1,7 +1,7 @@
 """Strength measured by a process of its own, on the CPU, while a run on a GPU goes on.
 
 As a program: RUN SEED. Each line on its stdin is the step of weights in that run's folder, answered
-by a line of JSON: what `Assessor` found. The end of stdin ends it.
+by a line of JSON: what `Assessor` found. The end of stdin ends it, once what was asked is answered.
 """
 
 import contextlib
@@ -12,17 +12,18 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Self
 
 from tesuji.arena.assessing import Assessor
 from tesuji.networks.evaluators import available_engines
 from tesuji.training.folder import RunError
-from tesuji.training.saved import open_run
+from tesuji.training.saved import STRENGTH_SIMULATIONS, open_run
 
 _log = logging.getLogger("tesuji")
-_SIMULATIONS = 64  # of a move in its games
 _PATIENCE = 10  # added to the niceness: the run comes first
+_MOST_SECONDS = 25.0  # that a run waits for its last measurement
 
 
 class AssessorApart:
@@ -34,6 +35,7 @@ class AssessorApart:
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[dict[str, float] | None] = queue.Queue()  # None: it has ended
         self._waiting = 0
+        self._is_over = False
         self._reader = threading.Thread(target=self._read, daemon=True)
 
     def __enter__(self) -> Self:
@@ -58,27 +60,41 @@ class AssessorApart:
             self._process.stdin.write(f"{step}\n")
             self._process.stdin.flush()
             self._waiting += 1
-        except OSError:  # it has ended, and that was told
-            return
+        except OSError:
+            self._say_over()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was asked is not answered yet."""
+        return self._waiting > 0
 
     def found(self, waits: bool = False) -> dict[str, float]:
-        """What was found since the last time; `waits` until all that was asked is answered."""
+        """The latest answer since the last time.
+
+        `waits` until all that was asked is answered, but not for long: a run is to end.
+        """
         found: dict[str, float] = {}
+        deadline = time.monotonic() + (_MOST_SECONDS if waits else 0.0)
         while self._waiting:
             try:
-                answer = self._answers.get(block=waits)
+                answer = self._answers.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 break
             if answer is None:
-                _log.warning("strength is not measured any more: its process has ended")
-                self._waiting = 0
+                self._say_over()
                 break
             self._waiting -= 1
-            found |= answer
+            found = answer or found
         return found
 
+    def _say_over(self) -> None:
+        self._waiting = 0
+        if not self._is_over:
+            _log.warning("strength is not measured any more: its process has ended")
+        self._is_over = True
+
     def _start(self) -> None:
-        # In a session of its own, so that Ctrl-C is for the run, which then asks a last time.
+        # In a session of its own, so that Ctrl-C is for the run, which may ask a last time.
         self._process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -91,15 +107,17 @@ class AssessorApart:
 
     def _read(self) -> None:
         assert self._process is not None and self._process.stdout is not None
-        for line in self._process.stdout:
-            self._answers.put(json.loads(line))
+        with contextlib.suppress(ValueError):  # what is no answer is as good as the end
+            for line in self._process.stdout:
+                self._answers.put(json.loads(line))
         self._answers.put(None)
 
 
 def serve(path: str, seed: int) -> None:
     """Answers the steps on stdin."""
+    answers, sys.stdout = sys.stdout, sys.stderr  # what a game prints is no answer
     run = open_run(path)
-    assessor, config = Assessor(run.game, seed), run.search_config(_SIMULATIONS)
+    assessor, config = Assessor(run.game, seed), run.search_config(STRENGTH_SIMULATIONS)
     for line in sys.stdin:
         try:
             network = run.network(int(line))
@@ -109,8 +127,8 @@ def serve(path: str, seed: int) -> None:
             is_fast = "torch-bf16" in available_engines(network)
             evaluator = run.wrap(network, "torch-bf16" if is_fast else "torch")
             found = assessor.assess(evaluator, config) | {"assessed_step": float(line)}
-        sys.stdout.write(json.dumps(found) + "\n")
-        sys.stdout.flush()
+        answers.write(json.dumps(found) + "\n")
+        answers.flush()
 
 
 if __name__ == "__main__":

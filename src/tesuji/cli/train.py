@@ -91,7 +91,8 @@ def _train(
 ) -> list[int]:
     """Runs the run that is meant to its end, or until a signal; returns those that came.
 
-    Its clock goes since the command was given, so that `--minutes` are those that a person waits.
+    The clock of a new one goes since the command was given, so that `--minutes` are those that a
+    person waits.
     """
     from tesuji.cli.training_view import TrainingView, show_summary
     from tesuji.training.loop import Limits
@@ -113,6 +114,7 @@ def _train(
         ):
             learning = _make_run(folder, config, game, place, compilers, assess)
             _check_limits(learning, limits)
+            since = since if is_new else time.monotonic()
             view.resume(learning.counters.seconds, since)
             _keep_settings(folder, config, game)
             with _interruptible(learning, view) as signals:

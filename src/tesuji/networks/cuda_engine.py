@@ -20,7 +20,14 @@ from torch import Tensor, nn
 from tesuji.files import write_whole
 from tesuji.games.contract import Game
 from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.cuda_forms import EagerForm, Form, FusedForm, TwoStepForm, can_be_fused
+from tesuji.networks.cuda_forms import (
+    EagerForm,
+    Form,
+    FusedForm,
+    TwoStepForm,
+    can_be_fused,
+    tuned_convolutions,
+)
 from tesuji.networks.tower_form import TowerForm, make_tower_form, takes_tower
 
 Floats = NDArray[np.float32]
@@ -166,8 +173,8 @@ def _choose_form(
         planes = torch.rand((rows, *game.observation_shape), device=device)
         name = _fastest(makers, draw_zeros(make_network(game, network.config, 0)), planes)
         _remember(key, name)
-    # cuDNN tries its algorithms once for each kind of call; where it is not called, nothing is.
-    torch.backends.cudnn.benchmark = name != TowerForm.name
+    if name != TowerForm.name:  # its calls of cuDNN find the fastest algorithms, once for each kind
+        torch.backends.cudnn.benchmark = True
     return makers[name](network)
 
 
@@ -195,7 +202,6 @@ def _fastest(makers: dict[str, Callable[[Any], Form]], drawn: Any, planes: Tenso
     seconds: dict[str, float] = {}
     with torch.no_grad():
         expected = EagerForm(drawn, planes.device, torch.float32)(planes)
-        torch.backends.cudnn.benchmark = True
         for name, make in makers.items():
             if name == EagerForm.name and seconds:
                 continue
@@ -207,7 +213,8 @@ def _fastest(makers: dict[str, Callable[[Any], Form]], drawn: Any, planes: Tenso
             gaps = [a - b for a, b in zip(form(planes), expected, strict=True)]
             worst = max(float(gap.square().mean().sqrt()) for gap in gaps)
             if worst <= TOLERANCE:
-                seconds[name] = _time(form, planes)
+                with tuned_convolutions():
+                    seconds[name] = _time(form, planes)
             else:
                 _log.warning("the network's form %s is off by %.3g here: not used", name, worst)
     return min(seconds, key=lambda name: seconds[name], default=EagerForm.name)
@@ -250,7 +257,9 @@ def _key(network: Any, game: Game, device: torch.device, rows: int) -> str:
 @functools.cache
 def _digest_of_kernels() -> str:
     """Of the sources that a choice was made of."""
-    sources = [*sorted(Path(__file__).parent.glob("*.cu")), Path(__file__)]
+    folder = Path(__file__).parent
+    kinds = ("*.cu", "cuda_*.py", "tower*.py", "*heads*.py")
+    sources = sorted(path for kind in kinds for path in folder.glob(kind))
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
 
 

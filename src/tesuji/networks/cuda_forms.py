@@ -8,7 +8,9 @@ the GPU or asks it anything, so a call can be recorded as a graph. `TowerForm` (
 also be asked in two steps.
 """
 
+import contextlib
 import copy
+from collections.abc import Iterator
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -129,6 +131,17 @@ class FusedForm:
         x[:, planes.shape[1] :].zero_()
         x[:, : planes.shape[1]].copy_(planes)
         return x
+
+
+@contextlib.contextmanager
+def tuned_convolutions() -> Iterator[None]:
+    """Within, cuDNN tries its algorithms for each convolution, once, and keeps the fastest."""
+    before = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = True
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = before
 
 
 def can_be_fused(network: nn.Module, device: torch.device) -> bool:

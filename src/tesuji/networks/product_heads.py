@@ -20,7 +20,7 @@ class ProductHeads:
         """Takes the weights of a network, of whose heads each has so many channels in features."""
         self._finish, self._channels = network.finish, channels
         self._actions = len(network.policy[-1].weight)
-        self._packed = [tensor.to(device) for tensor in self._pack(network)]
+        self._packed = [tensor.to(device, copy=True) for tensor in self._pack(network)]
 
     def load(self, network: nn.Module) -> None:
         """Takes the weights of a network of the same shape; they stay where they are."""
@@ -40,20 +40,19 @@ class ProductHeads:
         hidden, last = network.value[-3], network.value[-1]
         bias = torch.cat([network.policy[-1].bias, hidden.bias])
         missing = 0, -len(bias) % _COLUMNS_TOGETHER
-        joined = functional.pad(join_heads(network, self._channels), missing)
+        joined = functional.pad(join_heads(network, self._channels).T.contiguous(), missing)
         packed = joined.to(torch.bfloat16), functional.pad(bias, missing), last.weight, last.bias
         return [tensor.detach() for tensor in packed]
 
 
 def join_heads(network: Any, channels: int) -> Tensor:
-    """[cells · 2 · channels, A + hidden] the first linear layer of both heads in one.
+    """[A + hidden, cells · 2 · channels] the first linear layer of both heads in one.
 
-    Each head's columns see that head's channels alone, of which the network may have fewer.
+    Each head's units see that head's channels alone, of which the network may have fewer.
     """
-    policy, value, own = network.policy[-1], network.value[-3], network.policy[0].out_channels
-    cells, columns = policy.in_features // own, len(policy.weight)
-    joined: Tensor = policy.weight.new_zeros(cells, 2, channels, columns + len(value.weight))
-    for head, (layer, at) in enumerate(((policy, 0), (value, columns))):
-        by_cell = layer.weight.detach().reshape(-1, own, cells).permute(2, 1, 0)
-        joined[:, head, :own, at : at + len(layer.weight)] = by_cell
-    return joined.flatten(0, 2)
+    own = network.policy[0].out_channels
+    both = network.policy[-1], network.value[-3]
+    policy, value = (layer.weight.unflatten(1, (own, -1)) for layer in both)
+    policy = functional.pad(policy, (0, 0, 0, 2 * channels - own))
+    value = functional.pad(value, (0, 0, channels, channels - own))
+    return torch.cat([policy, value]).transpose(1, 2).flatten(1)

@@ -83,7 +83,6 @@ class OneStepTowerForm:
         self._tower, self.at_once = _make_tower(network, device, rows)
         self._heads = ProductHeads(network, VALUE_AT, device)
         self._cells = heads_shape(network).cells
-        self._features: dict[int, Tensor] = {}  # by batch
 
     def load(self, network: nn.Module) -> None:
         """Takes the weights of a network of the same shape."""
@@ -92,12 +91,10 @@ class OneStepTowerForm:
 
     def __call__(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Logits and values of observations."""
-        rows = len(planes)
-        if rows not in self._features:
-            size = (rows, self._cells, TILE_CHANNELS)
-            self._features[rows] = torch.empty(size, dtype=torch.bfloat16, device=planes.device)
-        self._tower(planes, self._features[rows])
-        return self._heads(self._features[rows])
+        size = (len(planes), self._cells, TILE_CHANNELS)
+        features = torch.empty(size, dtype=torch.bfloat16, device=planes.device)
+        self._tower(planes, features)
+        return self._heads(features)
 
 
 def make_tower_form(

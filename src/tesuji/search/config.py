@@ -3,7 +3,9 @@
 What each one does, exactly: docs/algorithm.md. How compiled code sees them: options.py.
 """
 
+import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -252,6 +254,23 @@ def ignored_options(config: SearchConfig) -> dict[str, str]:
         for option, reason in ignored.items()
         if getattr(config, option) != _default(option)
     }
+
+
+def lay_over(config: SearchConfig, options: Mapping[str, Any]) -> SearchConfig:
+    """The config with other options put in.
+
+    What the config had set and counts for nothing with them goes back to its default, as the first
+    play urgency does with another selection than PUCT; what is among `options` is left alone.
+
+    Raises:
+        ValueError: for values that make no sense.
+        TypeError: for an option that there is not.
+    """
+    changed = dataclasses.replace(config, **options)
+    if changed.selection == "auto":  # not decided yet, so that nobody knows what counts
+        return changed
+    lost = ignored_options(changed).keys() - options.keys()
+    return dataclasses.replace(changed, **{option: _default(option) for option in lost})
 
 
 def check_for_game(config: SearchConfig, game: Game) -> None:

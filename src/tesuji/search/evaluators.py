@@ -86,7 +86,7 @@ class DeviceBatch(Protocol):
 
     An evaluator that has a method `device_batch(rows)` which returns this is asked on the GPU; its
     `at_once` says how many rows it reads at the same time if it leaves room for other kernels, else
-    0. The arrays can be seen by kernels (`__cuda_array_interface__`), and stay where they are.
+    0. The arrays can be seen by kernels (`__cuda_array_interface__`), lie in order, and stay there.
     """
 
     planes: Any  # [R, *shape] float32 observations

@@ -9,6 +9,7 @@ results are the same.
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -28,9 +29,9 @@ class Part(NamedTuple):
 
     def leaves(self) -> LeafArrays:
         """What kernels see of that room."""
-        batch = self.batch
-        cells = batch.planes.reshape(len(batch.planes), -1)
-        return LeafArrays(*map(view, (batch.planes, cells, batch.logits, batch.values)))
+        planes, *answers = map(view, (self.batch.planes, self.batch.logits, self.batch.values))
+        cells = planes.reshape(planes.shape[0], math.prod(planes.shape[1:]))
+        return LeafArrays(planes, cells, *answers)
 
 
 Turn = Callable[[Part, bool, bool], None]
@@ -43,10 +44,11 @@ def make_parts(evaluator: Any, games: int, leaves: int = 1, most: int = 2) -> li
     The first part then is a whole number of the network's tiles, so that two parts take it no
     longer than one.
     """
-    bounds = [0, games]
-    tiles = -(-games * leaves // evaluator.at_once) if evaluator.at_once else 1
-    if tiles >= _FEWEST_TILES and most > 1:
-        bounds.insert(1, tiles // 2 * evaluator.at_once // leaves)
+    bounds, at_once = [0, games], evaluator.at_once
+    tiles = -(-games * leaves // at_once) if at_once else 1
+    middle = tiles // 2 * at_once // leaves
+    if tiles >= _FEWEST_TILES and most > 1 and middle > 0:
+        bounds.insert(1, middle)
     return [
         Part(evaluator.device_batch((last - first) * leaves), first, last)
         for first, last in itertools.pairwise(bounds)

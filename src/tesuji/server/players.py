@@ -1,6 +1,5 @@
 """Players as requests name them: each thinks about a position, chooses a move, and says why."""
 
-import dataclasses
 import time
 from typing import Any
 
@@ -13,7 +12,7 @@ from tesuji.opponents.gomoku_threats import ThreatsEvaluator, make_config
 from tesuji.opponents.perfect import compile_solver, has_perfect
 from tesuji.opponents.protocol import Stopped
 from tesuji.search.api import Searcher
-from tesuji.search.config import SearchConfig, option_kinds
+from tesuji.search.config import SearchConfig, lay_over, option_kinds
 from tesuji.search.result import SearchResult
 from tesuji.server.analysis import analyse
 from tesuji.server.asking_solvers import (
@@ -171,14 +170,13 @@ class Players:
                 raise ValueError(f"there is no option {name!r}; options: {known}")
             if name in _AT_MOST and isinstance(value, int) and value > _AT_MOST[name]:
                 raise ValueError(f"{name} is {value}; it can be {_AT_MOST[name]} at most here")
-        config = dataclasses.replace(
-            base,
-            **options,
-            simulations=self._most_simulations(player, is_traced),
-            seconds=player.seconds or limits.seconds,
-            max_bytes=self._options.search_bytes,
-            trace=is_traced,
-        )
+        budget = {
+            "simulations": self._most_simulations(player, is_traced),
+            "seconds": player.seconds or limits.seconds,
+            "max_bytes": self._options.search_bytes,
+            "trace": is_traced,
+        }
+        config = lay_over(base, options | budget)
         if config.leaves * config.rollouts > _MOST_ROLLOUTS_A_ROUND:
             raise ValueError(
                 f"leaves × rollouts is {config.leaves * config.rollouts}; "

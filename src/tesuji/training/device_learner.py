@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tesuji.networks.architectures import Output
+from tesuji.networks.cuda_forms import tuned_convolutions
 from tesuji.networks.evaluators import available_engines
 from tesuji.networks.torch_engine import torch_threads
 from tesuji.training.config import TrainingConfig
@@ -69,7 +70,9 @@ class DeviceLearner:
         # PyTorch's optimisers import its compiler, which takes 5 s of a first start: that begins
         # here, and the optimiser is made once it is needed.
         self._made_optimizer: torch.optim.Optimizer | None = None
-        self._importing = threading.Thread(target=importlib.import_module, args=("torch._dynamo",))
+        self._importing = threading.Thread(
+            target=importlib.import_module, args=("torch._dynamo",), daemon=True
+        )
         self._importing.start()
         self._report = DeviceReport(config.value_weight, self.device)
         self._graph: Any = None
@@ -95,7 +98,7 @@ class DeviceLearner:
         """
         first, rate = self.step, 0.0
         self._report.clear()
-        with torch_threads(1), _exact_convolutions(not self._is_bf16), _tuned_convolutions():
+        with torch_threads(1), _exact_convolutions(not self._is_bf16), tuned_convolutions():
             while plan.rows.prepare():
                 rate = learning_rate(self.config, self.step, progress)
                 self._rate.fill_(rate)
@@ -226,14 +229,3 @@ def _exact_convolutions(is_wanted: bool) -> Iterator[None]:
         yield
     finally:
         torch.backends.cudnn.allow_tf32 = before
-
-
-@contextlib.contextmanager
-def _tuned_convolutions() -> Iterator[None]:
-    """CuDNN tries its algorithms for each convolution, once, and keeps the fastest."""
-    before = torch.backends.cudnn.benchmark
-    torch.backends.cudnn.benchmark = True
-    try:
-        yield
-    finally:
-        torch.backends.cudnn.benchmark = before

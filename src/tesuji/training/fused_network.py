@@ -13,6 +13,7 @@ from torch.nn import functional
 from tesuji.networks.architectures import Network, Output
 from tesuji.networks.cuda_forms import can_be_fused
 from tesuji.networks.evaluators import has_cuda_bf16
+from tesuji.networks.product_heads import join_heads
 
 _TOGETHER = 8  # channels and columns: tensor cores want a multiple of these
 _ONE = (1, 1)
@@ -43,7 +44,7 @@ def fused_output(network: Any, planes: Tensor, dtype: torch.dtype) -> Output:
         torch.cat([getattr(reader, name) for reader in readers]) for name in ("weight", "bias")
     )
     learned = [stem.weight, *(layer.weight for layer in layers)]
-    weights = iter(_apply(_Cast, dtype, *learned, read_weight, _join_heads(network)))
+    weights = iter(_apply(_Cast, dtype, *learned, read_weight, _filled_heads(network)))
     x = _apply(_Convolve, x, next(weights), stem.bias, None, ones)
     for block in blocks:
         inner = _apply(_Convolve, x, next(weights), block.first.bias, None, ones)
@@ -142,19 +143,14 @@ def _rows(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1).reshape(len(x), -1)
 
 
-def _join_heads(network: Any) -> Tensor:
+def _filled_heads(network: Any) -> Tensor:
     """[A + hidden units + some zeros, cells · both heads' channels] the linear layers in one."""
-    channels = network.policy[0].out_channels
-    both = network.policy[-1], network.value[-3]
-    policy, value = (layer.weight.unflatten(1, (channels, -1)) for layer in both)
-    missing = -(len(policy) + len(value)) % _TOGETHER
-    policy = functional.pad(policy, (0, 0, 0, channels))
-    value = functional.pad(value, (0, 0, channels, 0, 0, missing))
-    return torch.cat([policy, value]).transpose(1, 2).flatten(1)
+    joined = join_heads(network, network.policy[0].out_channels)
+    return functional.pad(joined, (0, 0, 0, -len(joined) % _TOGETHER))
 
 
 def _finish(network: Any, both: Tensor) -> Output:
-    """The output, from the product with `_join_heads`."""
+    """The output, from the product with `_filled_heads`."""
     biases = network.policy[-1].bias, network.value[-3].bias
     actions, hidden = len(biases[0]), len(biases[1])
     both = both[:, : actions + hidden] + torch.cat(biases)  # in the type of the biases

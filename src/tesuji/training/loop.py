@@ -23,11 +23,10 @@ from tesuji.training.generating import Played
 from tesuji.training.metrics import MetricsLog
 from tesuji.training.places import make_generator, make_learner, make_replay
 from tesuji.training.replay import window_size
-from tesuji.training.saved import playing_search
+from tesuji.training.saved import STRENGTH_SIMULATIONS, playing_search
 from tesuji.training.watching import Assess, AssessApart, Gate, Listener
 
 _log = logging.getLogger("tesuji")
-_STRENGTH_SIMULATIONS = 64
 
 
 class Limits(NamedTuple):
@@ -105,7 +104,7 @@ class Run:
         return max(shares)
 
     def clock(self) -> float:
-        """The seconds that the run has been running; to load it is not yet to run."""
+        """The seconds that the run has been running, or that somebody has waited for it."""
         since = time.monotonic() - self._started if self._started else 0.0
         return self.counters.seconds + since
 
@@ -186,7 +185,7 @@ class Run:
             engine = self._generator.engine
             new = make_evaluator(network, self.game, engine)
             old = make_evaluator(self._player, self.game, engine)
-            search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
+            search = playing_search(self.config.search, STRENGTH_SIMULATIONS)
             if not self._gate(new, old, search, self.learner.step):
                 return False
         self._player.load_state_dict(network.state_dict())
@@ -223,12 +222,12 @@ class Run:
         if is_due or is_last:
             self.counters.assessed_at = clock
         if not callable(self._assess):
-            if is_due or is_last:
+            if is_last or (is_due and not self._assess.is_busy):
                 self._assess.ask(self.counters.playing_step)
             return self._assess.found(waits=is_last)
         if not (is_due or is_last):
             return {}
-        search = playing_search(self.config.search, _STRENGTH_SIMULATIONS)
+        search = playing_search(self.config.search, STRENGTH_SIMULATIONS)
         return self._assess(self._generator.evaluators[0], search)
 
     def _wait_for_search(self) -> None:

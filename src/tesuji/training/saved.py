@@ -11,6 +11,9 @@ from tesuji.search.config import SearchConfig
 from tesuji.training.config import RunConfig
 from tesuji.training.folder import RunError, RunFolder
 
+STRENGTH_SIMULATIONS = 64
+"""Of a move in the games by which a run measures its own strength."""
+
 
 def open_run(path: str | Path) -> "SavedRun":
     """The run in a folder, to play with; a run that is training can be opened too.

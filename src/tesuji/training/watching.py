@@ -13,11 +13,15 @@ Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]
 class AssessApart(Protocol):
     """Measures strength elsewhere, while the run goes on."""
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something that was asked is not answered yet."""
+
     def ask(self, step: int) -> None:
         """Has the weights of a step measured, which are in the run's folder."""
 
     def found(self, waits: bool = False) -> dict[str, float]:
-        """What was found since the last time; `waits` until all that was asked is answered."""
+        """The latest answer since the last time; `waits` for what was asked, within bounds."""
 
 
 Gate = Callable[[NetworkEvaluator, NetworkEvaluator, SearchConfig, int], bool]

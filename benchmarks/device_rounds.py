@@ -1,0 +1,145 @@
+"""Rounds of searches and of self-play on a GPU, by parts and by threads a game.
+
+    python benchmarks/device_rounds.py [--trace FILE]
+
+Searches are of 64 simulations with a 4x64 network; `share` is the network's own time over that of a
+round. `--trace` writes when each kernel of some rounds began and how long it took, as JSON.
+"""
+
+import argparse
+import contextlib
+import json
+from unittest import mock
+
+import torch
+
+from tesuji import SearchConfig, make_game
+from tesuji.cli.gpu_rates import _time_network, _timed, drawn_positions, require_gpu
+from tesuji.devices import choose_device
+from tesuji.networks.architectures import draw_zeros, make_network
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.cuda_engine import CudaEvaluator
+from tesuji.search.device_run import DeviceSearch
+from tesuji.search.pipeline import make_parts
+from tesuji.selfplay.config import SelfPlayConfig
+from tesuji.selfplay.device import DeviceWorker
+from tesuji.selfplay.harvest import SEARCHES
+
+SEARCH = "tesuji.search.device_run"
+SELFPLAY = "tesuji.selfplay.device"
+SIMULATIONS = 64
+WORKS = (
+    ("connect-four", 4096, "puct", (2, 4, 8)),
+    ("connect-four", 8192, "puct", (2, 4, 8)),
+    ("connect-four", 16_384, "puct", (2, 4)),
+    ("connect-four", 16_384, "gumbel", (2, 4)),
+    ("gomoku", 4096, "puct", (8, 16, 32)),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trace")
+    options = parser.parse_args()
+    print(require_gpu(), "PyTorch", torch.__version__)
+    choose_device("cuda", needs_torch=True)
+    traces = {}
+    for name, games, selection, all_lanes in WORKS:
+        evaluator = new_evaluator(name, games)
+        for parts in (1, 2):
+            for lanes in all_lanes:
+                search = time_search(evaluator, games, selection, parts, lanes)
+                if options.trace:
+                    traces[f"{name} {games} {selection} {parts} {lanes}"] = trace(search.run)
+                del search
+                torch.cuda.empty_cache()
+    for games, all_lanes in ((8192, (4, 8)), (16_384, (4,))):
+        evaluator = new_evaluator("connect-four", games)
+        for parts in (1, 2):
+            for lanes in all_lanes:
+                time_selfplay(evaluator, games, parts, lanes)
+                torch.cuda.empty_cache()
+    if options.trace:
+        with open(options.trace, "w") as file:
+            json.dump(traces, file)
+
+
+def new_evaluator(name, games):
+    game = make_game(name)
+    network = make_network(game, NetworkConfig(blocks=4, channels=64), 0)
+    return CudaEvaluator(draw_zeros(network), game, rows=games)
+
+
+@contextlib.contextmanager
+def forced(module, parts, lanes):
+    """Within, games are in so many parts and have so many threads."""
+
+    def make(evaluator, games, leaves=1, most=2):
+        return make_parts(evaluator, games, leaves, parts)
+
+    with (
+        mock.patch(f"{module}.make_parts", make),
+        mock.patch(f"{module}.lanes_for", lambda *_, **__: lanes),
+    ):
+        yield
+
+
+def time_search(evaluator, games, selection, parts, lanes):
+    game = evaluator.game
+    config = SearchConfig(simulations=SIMULATIONS, selection=selection)
+    with forced(SEARCH, parts, lanes):
+        search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
+    search.run()
+    seconds = min(_timed(search.run) for _ in range(3))
+    alone = _time_network(evaluator, search.observations(), 3)
+    rounds = SIMULATIONS + 1
+    rate, share = games * SIMULATIONS / seconds, rounds * alone / seconds
+    print(
+        f"{game.name} {games} {selection}, {parts} parts, {lanes} threads: "
+        f"{rate / 1e6:.2f} M simulations/s, share {share:.3f}, "
+        f"round {seconds / rounds * 1e6:.0f} us, network {alone * 1e6:.0f} us",
+        flush=True,
+    )
+    return search
+
+
+def time_selfplay(evaluator, games, parts, lanes):
+    search = SearchConfig(simulations=32, selection="puct", noise_weight=0.25, proven_values=True)
+    config = SelfPlayConfig(games=games, temperature=0.4)
+    with forced(SELFPLAY, parts, lanes):
+        worker = DeviceWorker(evaluator.game, evaluator, search, config, 0)
+    store = worker.make_store(64 * games)
+
+    def play(harvests):
+        for _ in range(harvests):
+            worker.play(16)
+            worker.harvest(store)
+
+    play(40)
+    store.taken.zero_()
+    seconds = _timed(lambda: play(20))
+    searches = int(store.taken[SEARCHES])
+    print(
+        f"self-play of {games}, {parts} parts, {lanes} threads: {searches / seconds / 1e3:.0f} k "
+        f"positions/s, round {seconds / 320 * 1e6:.0f} us",
+        flush=True,
+    )
+
+
+def trace(work):
+    """When each kernel began and how long it took, in us, of the first hundreds."""
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        work()
+        torch.cuda.synchronize()
+    events = [e for e in profile.events() if e.device_type.name == "CUDA"]
+    events.sort(key=lambda event: event.time_range.start)
+    begun = events[0].time_range.start
+    return [
+        (e.time_range.start - begun, e.time_range.end - e.time_range.start, e.name[:60])
+        for e in events[:400]
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ learn: $(VENV)/installed  ## learn Connect Four (or GAME=…) in the terminal, a
 page: | $(VENV)/bin/python  ## build the page, where its sources have changed
 	@$(BIN)/python web/build_page.py
 
-play: $(VENV)/installed  ## play Connect Four (or GAME=…) against the search in the terminal
+play: $(VENV)/installed  ## play Connect Four (or GAME=…) in the terminal
 	@$(BIN)/tesuji play "$(GAME)"
 
 test: lint types web tests  ## install what is needed; lint, types and all tests

@@ -28,7 +28,7 @@ def curve(
         str, typer.Option(help="auto (a GPU where there is one), cpu, cuda, cuda:1 and so on.")
     ] = "auto",
     plot: Annotated[
-        Path | None, typer.Option(help="Also draw it, as SVG and PNG; needs tesuji[plots].")
+        Path | None, typer.Option(help="Also draw it, as SVG and PNG; needs tesuji\\[plots].")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
@@ -62,7 +62,7 @@ def curve(
     if as_json:
         typer.echo(json.dumps(_as_dict(saved.game.name, run, simulations, list(sets), found)))
     else:
-        _show(f"{saved.game.name}: {run}, {simulations} simulations", list(sets), found)
+        _show(f"{saved.game.name}: {run}, errors with {simulations} simulations", list(sets), found)
 
 
 def _read_sets(game: "Game", paths: list[Path]) -> "dict[str, PositionSet]":

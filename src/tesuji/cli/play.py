@@ -18,10 +18,12 @@ def play(
     side: Annotated[
         str, typer.Option(help="Your seat: first, second, … or none, to watch.")
     ] = "first",
-    simulations: Annotated[int | None, typer.Option(help="Simulations a move.")] = None,
+    simulations: Annotated[
+        int | None, typer.Option(help="Simulations a move of the search.")
+    ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(help="Seconds a move (1 if no budget is given)."),
+        typer.Option(help="Seconds a move of the search (1 if no budget is given)."),
     ] = None,
     evaluator: Annotated[
         str | None,
@@ -34,7 +36,7 @@ def play(
         str | None,
         typer.Option(
             metavar="AGENT",
-            help="Instead of the search: run:FOLDER[@STEP]:SIMULATIONS, uct:1000, perfect, …",
+            help="Instead of the search: shipped:50, run:FOLDER[@STEP]:SIMULATIONS, uct:1000, …",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the search and of chance.")] = 0,
@@ -43,10 +45,10 @@ def play(
         typer.Option("--set", metavar="OPTION=VALUE", help="Any option of SearchConfig."),
     ] = None,
 ) -> None:
-    """Play against the search: one seat is yours, all others are the search's.
+    """Play a game: one seat is yours, all others are a machine's.
 
-    A game that a trained network ships for is played against that one, unless
-    you ask for another opponent or set the search.
+    A game that a trained network ships for is played against that one, unless you ask for another
+    opponent or set the search; any other against the search alone.
 
     Type a move, or hint, undo, help, quit. Ctrl-C while it thinks makes it move at once.
 

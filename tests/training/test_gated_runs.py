@@ -131,3 +131,17 @@ def test_strength_is_asked_for_elsewhere_of_weights_that_are_on_disk(tmp_path):
     assert elsewhere.waited == 1
     assert first["rating"] == second["rating"] == first["step"]
     assert last["rating"] == last["step"]
+
+
+def test_nothing_is_asked_while_an_answer_is_waited_for_but_for_the_last(tmp_path):
+    folder = RunFolder(tmp_path / "run")
+    folder.make()
+    settings = [f"{name}={value}" for name, value in SETTINGS.items()]
+    settings += ["run.threads=1", "run.assess_seconds=0.001"]
+    config = resolve_run(change(default_config(GAME), settings), GAME)
+    folder.write_config(config, GAME, "tic-tac-toe")
+    elsewhere = Elsewhere(folder)
+    elsewhere.is_busy, elsewhere.found = True, lambda waits=False: {}
+    run = Run(folder, config, GAME, assess=elsewhere)
+    run.go(Limits(generations=3), Silence())
+    assert elsewhere.asked == [run.learner.step]

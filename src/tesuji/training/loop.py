@@ -219,16 +219,16 @@ class Run:
             return {}
         is_last = is_late or self._is_stopped or self.counters.generation + 1 == limits.generations
         is_due = clock - self.counters.assessed_at >= pause or not self.counters.assessed_at
-        if is_due or is_last:
+        if callable(self._assess):
+            if not (is_due or is_last):
+                return {}
             self.counters.assessed_at = clock
-        if not callable(self._assess):
-            if is_last or (is_due and not self._assess.is_busy):
-                self._assess.ask(self.counters.playing_step)
-            return self._assess.found(waits=is_last)
-        if not (is_due or is_last):
-            return {}
-        search = playing_search(self.config.search, STRENGTH_SIMULATIONS)
-        return self._assess(self._generator.evaluators[0], search)
+            search = playing_search(self.config.search, STRENGTH_SIMULATIONS)
+            return self._assess(self._generator.evaluators[0], search)
+        if is_last or (is_due and not self._assess.is_busy):
+            self.counters.assessed_at = clock
+            self._assess.ask(self.counters.playing_step)
+        return self._assess.found(waits=is_last)
 
     def _wait_for_search(self) -> None:
         if self._compilers is not None:

@@ -2,8 +2,8 @@
 
     python benchmarks/device_rounds.py [--trace FILE]
 
-Searches are of 64 simulations with a 4x64 network; `share` is the network's own time over that of a
-round. `--trace` writes when each kernel of some rounds began and how long it took, as JSON.
+Networks are 4x64; `share` is the network's own time over that of a round. `--trace` writes when
+each kernel of some rounds began and how long it took, as JSON.
 """
 
 import argparse
@@ -27,14 +27,14 @@ from tesuji.selfplay.harvest import SEARCHES
 
 SEARCH = "tesuji.search.device_run"
 SELFPLAY = "tesuji.selfplay.device"
-SIMULATIONS = 64
-WORKS = (
-    ("connect-four", 4096, "puct", (2, 4, 8)),
-    ("connect-four", 8192, "puct", (2, 4, 8)),
-    ("connect-four", 16_384, "puct", (2, 4)),
-    ("connect-four", 16_384, "gumbel", (2, 4)),
-    ("gomoku", 4096, "puct", (8, 16, 32)),
+WORKS = (  # game, games, simulations, selection, threads a game, parts
+    ("connect-four", 4096, 64, "puct", (4, 8), (2, 3, 4)),
+    ("connect-four", 8192, 256, "puct", (2, 4), (2, 3, 4)),
+    ("connect-four", 16_384, 64, "puct", (2,), (2, 3, 4)),
+    ("connect-four", 16_384, 64, "gumbel", (1, 2), (2, 3, 4)),
+    ("gomoku", 4096, 64, "puct", (8, 16), (1, 2, 3)),
 )
+SELFPLAY_WORKS = ((8192, (4, 8)), (16_384, (4,)))  # games, threads a game
 
 
 def main() -> None:
@@ -44,18 +44,19 @@ def main() -> None:
     print(require_gpu(), "PyTorch", torch.__version__)
     choose_device("cuda", needs_torch=True)
     traces = {}
-    for name, games, selection, all_lanes in WORKS:
+    for name, games, simulations, selection, all_lanes, all_parts in WORKS:
         evaluator = new_evaluator(name, games)
-        for parts in (1, 2):
+        config = SearchConfig(simulations=simulations, selection=selection)
+        for parts in all_parts:
             for lanes in all_lanes:
-                search = time_search(evaluator, games, selection, parts, lanes)
+                search = time_search(evaluator, games, config, parts, lanes)
                 if options.trace:
                     traces[f"{name} {games} {selection} {parts} {lanes}"] = trace(search.run)
                 del search
                 torch.cuda.empty_cache()
-    for games, all_lanes in ((8192, (4, 8)), (16_384, (4,))):
+    for games, all_lanes in SELFPLAY_WORKS:
         evaluator = new_evaluator("connect-four", games)
-        for parts in (1, 2):
+        for parts in (1, 2, 3):
             for lanes in all_lanes:
                 time_selfplay(evaluator, games, parts, lanes)
                 torch.cuda.empty_cache()
@@ -74,7 +75,7 @@ def new_evaluator(name, games):
 def forced(module, parts, lanes):
     """Within, games are in so many parts and have so many threads."""
 
-    def make(evaluator, games, leaves=1, most=2):
+    def make(evaluator, games, leaves=1, **_):
         return make_parts(evaluator, games, leaves, parts)
 
     with (
@@ -84,18 +85,17 @@ def forced(module, parts, lanes):
         yield
 
 
-def time_search(evaluator, games, selection, parts, lanes):
+def time_search(evaluator, games, config, parts, lanes):
     game = evaluator.game
-    config = SearchConfig(simulations=SIMULATIONS, selection=selection)
     with forced(SEARCH, parts, lanes):
         search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
     search.run()
     seconds = min(_timed(search.run) for _ in range(3))
     alone = _time_network(evaluator, search.observations(), 3)
-    rounds = SIMULATIONS + 1
-    rate, share = games * SIMULATIONS / seconds, rounds * alone / seconds
+    rounds = config.simulations + 1
+    rate, share = games * config.simulations / seconds, rounds * alone / seconds
     print(
-        f"{game.name} {games} {selection}, {parts} parts, {lanes} threads: "
+        f"{game.name} {games} {config.selection}, {parts} parts, {lanes} threads: "
         f"{rate / 1e6:.2f} M simulations/s, share {share:.3f}, "
         f"round {seconds / rounds * 1e6:.0f} us, network {alone * 1e6:.0f} us",
         flush=True,

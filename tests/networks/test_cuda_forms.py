@@ -160,12 +160,14 @@ def test_batches_of_a_form_of_two_steps_keep_what_they_read_until_they_answer():
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_both_works_side_by_side_are_done_before_what_follows(device):
+def test_what_is_done_apart_sees_what_was_before_and_is_seen_by_what_follows(device):
     network = drawn_network(CONNECT_FOUR, SMALL)
     batch = CudaEvaluator(network, CONNECT_FOUR, device, is_bf16=False).device_batch(4)
-    other = torch.zeros(4, device=device)
-    batch.beside(batch.run, lambda: other.add_(1.0))
-    assert other.sum() == 4 and batch.logits.any()
+    doubled = torch.zeros((), device=device)
+    batch.run()
+    batch.apart(lambda: doubled.copy_(2.0 * batch.logits.sum()))
+    batch.join()
+    assert doubled == 2.0 * batch.logits.sum() and doubled != 0
 
 
 def test_more_positions_than_one_call_takes_are_evaluated_in_parts(monkeypatch):

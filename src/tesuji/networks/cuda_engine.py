@@ -38,6 +38,7 @@ TOLERANCE = 0.02
 _log = logging.getLogger("tesuji")
 _MOST_AT_ONCE = 16_384  # positions of one call with NumPy arrays
 _TIMED_CALLS = 20
+_BEFORE_OTHERS = -1  # priority of a stream; 0 is the lowest
 
 
 class CudaEvaluator:
@@ -100,8 +101,7 @@ class CudaBatch:
         """Takes the room."""
         self._form, self._device = form, device
         if device.type == "cuda":
-            make_stream: Any = torch.cuda.Stream
-            self._side = make_stream(device, priority=-1)
+            self._side, self._is_apart = _new_stream(device), False
         with torch.no_grad():
             self.planes = torch.zeros((rows, *game.observation_shape), device=device)
             answers = form(self.planes)
@@ -130,18 +130,21 @@ class CudaBatch:
             return 0
         return int(torch.cuda.current_stream(self._device).cuda_stream)
 
-    def beside(self, work: Callable[[], object], other: Callable[[], object]) -> None:
-        """Does both at the same time; see `DeviceBatch`."""
+    def apart(self, work: Callable[[], object]) -> None:
+        """Does `work` on a stream of its own; see `DeviceBatch`."""
         if self._device.type != "cuda":
             work()
-            other()
             return
-        here = torch.cuda.current_stream(self._device)
-        self._side.wait_stream(here)
+        self._is_apart = True
+        self._side.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._side):
             work()
-        other()
-        here.wait_stream(self._side)
+
+    def join(self) -> None:
+        """Waits for that stream; see `DeviceBatch`."""
+        if self._device.type == "cuda" and self._is_apart:  # a graph knows of no work before it
+            torch.cuda.current_stream(self._device).wait_stream(self._side)
+            self._is_apart = False
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """What does `work` again and again, as one graph; off the GPU, `work` itself."""
@@ -152,12 +155,17 @@ def record(work: Callable[[], None], device: torch.device) -> Callable[[], None]
     """A graph of all that `work` starts on the GPU, to be replayed; off the GPU, `work` itself."""
     if device.type != "cuda":
         return work
-    graph = torch.cuda.CUDAGraph()
+    graph, stream = torch.cuda.CUDAGraph(), _new_stream(device, _BEFORE_OTHERS)
     torch.cuda.synchronize(device)
     # Relaxed, because Numba may free memory meanwhile, which is no part of the graph.
-    with torch.cuda.graph(graph, capture_error_mode="relaxed"):
+    with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
         work()
     return graph.replay
+
+
+def _new_stream(device: torch.device, priority: int = 0) -> Any:
+    make_stream: Any = torch.cuda.Stream
+    return make_stream(device, priority=priority)
 
 
 def _choose_form(

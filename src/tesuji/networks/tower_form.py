@@ -73,14 +73,14 @@ class OneStepTowerForm:
     """The same for more actions than one warp can hold: the heads are a product of matrices.
 
     On Gomoku's board that takes half the time of the heads' kernel, which beside another batch's
-    tower would take as long as that.
+    tower would take as long as that. It takes all of a GPU, so it has no part to be cut into.
     """
 
-    name = TowerForm.name
+    name, at_once = TowerForm.name, 0
 
     def __init__(self, network: Network, device: torch.device, rows: int) -> None:
         """See `TowerForm`."""
-        self._tower, self.at_once = _make_tower(network, device, rows)
+        self._tower, _ = _make_tower(network, device, rows)
         self._heads = ProductHeads(network, VALUE_AT, device)
         self._cells = heads_shape(network).cells
 

@@ -105,8 +105,14 @@ class DeviceBatch(Protocol):
     def stream(self) -> int:
         """The stream on which all that is asked for now is done, as the driver knows it."""
 
-    def beside(self, work: Callable[[], object], other: Callable[[], object]) -> None:
-        """Does both at the same time; what follows waits for both. `work` has precedence."""
+    def apart(self, work: Callable[[], object]) -> None:
+        """Does `work` after all that was asked for before; what follows does not wait for it.
+
+        In a graph, what is not done apart has precedence.
+        """
+
+    def join(self) -> None:
+        """What follows waits for what was done apart."""
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """Does not do `work` but returns what does it again and again, as one graph."""

@@ -1,10 +1,10 @@
 """Rounds on a GPU: while the network reads one part of the games, kernels walk the others' trees.
 
 A round of a part is: select leaves and observe them, the network, expand and back up. What comes
-between two runs of the network, `turn`, is one step. With two parts the same round is played a
-little earlier in one than in the other, and all of it is recorded as graphs. The network's last
-layers may be small, and then count as part of what follows. No game looks at another, so the
-results are the same.
+between two runs of the network, `turn`, is one step. The network reads one part after the other;
+what follows of a part is done apart, meanwhile, and nobody waits for it but the network's next run
+for that part. All of it is recorded as graphs. The network's last layers may be small, and then
+count as part of what follows. No game looks at another, so the results are the same.
 """
 
 import functools
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from tesuji.cuda_compiling import view
 from tesuji.search.evaluators import DeviceBatch, LeafArrays
 
-_ROUNDS_OF_A_GRAPH = 8  # between graphs the GPU pauses
-_FEWEST_TILES = 2  # of the network's, for two parts
+_ROUNDS_OF_GRAPHS = (64, 8, 1)  # between graphs everybody waits for everybody
+_TILES_OF_LARGE_PARTS = 6  # what follows of such a part takes no longer than another's reading
 
 
 class Part(NamedTuple):
@@ -38,20 +38,20 @@ Turn = Callable[[Part, bool, bool], None]
 """Starts to finish a part's leaves, to select the next ones, or both, one after the other."""
 
 
-def make_parts(evaluator: Any, games: int, leaves: int = 1, most: int = 2) -> list[Part]:
-    """All games in one part, or in two where the network leaves room for other kernels.
+def make_parts(evaluator: Any, games: int, leaves: int = 1, count: int = 0) -> list[Part]:
+    """All games in `count` parts, 0: as many as are fastest, if the network leaves room for others.
 
-    The first part then is a whole number of the network's tiles, so that two parts take it no
-    longer than one.
+    Each then is a whole number of the network's tiles, but for the last one, so that the network
+    takes no longer for them than for all.
     """
-    bounds, at_once = [0, games], evaluator.at_once
-    tiles = -(-games * leaves // at_once) if at_once else 1
-    middle = tiles // 2 * at_once // leaves
-    if tiles >= _FEWEST_TILES and most > 1 and middle > 0:
-        bounds.insert(1, middle)
+    games_a_tile = evaluator.at_once // leaves
+    tiles = -(-games // games_a_tile) if games_a_tile else 1
+    fastest = 2 if tiles >= 2 * _TILES_OF_LARGE_PARTS else 3
+    count = min(count or fastest, tiles)
+    bounds = [-(-tiles * number // count) * games_a_tile for number in range(count)]
     return [
         Part(evaluator.device_batch((last - first) * leaves), first, last)
-        for first, last in itertools.pairwise(bounds)
+        for first, last in itertools.pairwise([*bounds, games])
     ]
 
 
@@ -59,64 +59,68 @@ class Pipeline:
     """Plays rounds of all parts."""
 
     def __init__(self, parts: Sequence[Part], turn: Turn) -> None:
-        """One part or two."""
+        """Nothing is compiled or recorded yet."""
         self._parts, self._turn = parts, turn
-        self._recorded: dict[int, Callable[[], None]] = {}  # by how many repetitions
+        self._recorded: dict[int, Callable[[], None]] = {}  # by how many rounds
+        self._is_compiled = False
         self._begin: Callable[[], None] = self._select
         self._end: Callable[[], None] = self._finish
 
     def play(self, rounds: int) -> None:
         """Starts so many rounds, and does not wait for them."""
-        if rounds and not self._recorded:
+        if rounds and not self._is_compiled:
             self._select()  # for real: it compiles, which no recording could
             self._finish()
-            self._record()
+            record = self._parts[0].batch.record
+            self._begin, self._end = record(self._select), record(self._finish)
+            self._is_compiled = True
             rounds -= 1
         if rounds:
             self._begin()
-            self._repeat(rounds - 1)
+            self._go_on_for(rounds - 1)
             self._end()
 
-    def _record(self) -> None:
-        record = self._parts[0].batch.record
-        self._begin, self._end = record(self._select), record(self._finish)
-        for count in (_ROUNDS_OF_A_GRAPH, 1):
-            self._recorded[count] = record(functools.partial(self._go_on_often, count))
-
-    def _repeat(self, rounds: int) -> None:
-        """Goes on so many times, by the larger graph as long as it fits."""
-        for count, again in self._recorded.items():
+    def _go_on_for(self, rounds: int) -> None:
+        """Goes on so many times, by larger graphs as long as they fit."""
+        for count in _ROUNDS_OF_GRAPHS:
             for _ in range(rounds // count):
-                again()
+                self._graph_of(count)()
             rounds %= count
 
-    def _go_on_often(self, count: int) -> None:
-        for _ in range(count):
-            self._go_on()
+    def _graph_of(self, count: int) -> Callable[[], None]:
+        if count not in self._recorded:
+            record = self._parts[0].batch.record
+            self._recorded[count] = record(functools.partial(self._go_on, count))
+        return self._recorded[count]
 
     def _select(self) -> None:
-        """The first part has its leaves then; a second one's were read as well."""
+        """All parts have their leaves then."""
         for part in self._parts:
-            self._turn(part, False, True)
-        for part in self._parts[1:]:
-            part.batch.run()
+            part.batch.apart(functools.partial(self._turn, part, False, True))
+        self._join()
 
-    def _go_on(self) -> None:
-        """From there, a round further, to there."""
-        if len(self._parts) == 1:
-            self._parts[0].batch.run()
-            self._answer_and_turn(self._parts[0])
-            return
-        one, other = self._parts
-        one.batch.beside(one.batch.run, lambda: self._answer_and_turn(other))
-        other.batch.beside(other.batch.run, lambda: self._answer_and_turn(one))
+    def _go_on(self, rounds: int) -> None:
+        """From there, so many rounds further, to there."""
+        for _ in range(rounds):
+            self._read(selects=True)
+        self._join()
 
     def _finish(self) -> None:
         """From there to the end of the round."""
-        self._parts[0].batch.run()
-        for part in self._parts:
-            self._answer_and_turn(part, selects=False)
+        self._read(selects=False)
+        self._join()
 
-    def _answer_and_turn(self, part: Part, selects: bool = True) -> None:
+    def _read(self, selects: bool) -> None:
+        """Has the network read all parts, and begins what follows of each."""
+        for part in self._parts:
+            part.batch.join()
+            part.batch.run()
+            part.batch.apart(functools.partial(self._answer_and_turn, part, selects))
+
+    def _answer_and_turn(self, part: Part, selects: bool) -> None:
         part.batch.answer()
         self._turn(part, True, selects)
+
+    def _join(self) -> None:
+        for part in self._parts:
+            part.batch.join()

@@ -39,7 +39,7 @@ from tesuji.selfplay.harvest import (
 from tesuji.selfplay.positions import DevicePositions
 from tesuji.selfplay.worker import kept_nodes
 
-_KNOWN_RESULTS = 8  # a round waits for its slowest game
+_KNOWN_RESULTS = 2  # a round waits for its slowest game: docs/measurements.md
 _SPARE_GAMES = 2  # room in a store for so many games' longest moves beyond what is asked for
 
 
@@ -90,8 +90,9 @@ class DeviceWorker:
         self._plan = make_plan(self.config, self.search)
         self._arrays = (tree, scratch, games, upload(self._plan))
         self._options = as_arguments(make_options(self.search, game, _KNOWN_RESULTS))
-        # Proofs and moves make for more work between two runs of the network than fits beside one.
-        parts = make_parts(evaluator, count, most=1)
+        # Proofs and moves make for more work between two runs of the network than fits beside one:
+        # several parts gain nothing.
+        parts = make_parts(evaluator, count, count=1)
         self._stream = parts[0].batch.stream
         self._pipeline = Pipeline(parts, self._turn)
         self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)

@@ -2,8 +2,9 @@
 
     python benchmarks/device_rounds.py [--trace FILE]
 
-Networks are 4x64; `share` is the network's own time over that of a round. `--trace` writes when
-each kernel of some rounds began and how long it took, as JSON.
+Networks are 4x64; `share` is the network's own time over that of a round, `runs` the part of the
+time in which a kernel of the network runs. `--trace` writes when each kernel of some rounds began
+and ended, as JSON.
 """
 
 import argparse
@@ -14,7 +15,14 @@ from unittest import mock
 import torch
 
 from tesuji import SearchConfig, make_game
-from tesuji.cli.gpu_rates import _time_network, _timed, drawn_positions, require_gpu
+from tesuji.cli.gpu_rates import (
+    _time_network,
+    _timed,
+    drawn_positions,
+    network_running,
+    require_gpu,
+    trace_kernels,
+)
 from tesuji.devices import choose_device
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig
@@ -34,6 +42,7 @@ WORKS = (  # game, games, simulations, selection, threads a game, parts
     ("connect-four", 16_384, 64, "gumbel", (1, 2), (2, 3, 4)),
     ("gomoku", 4096, 64, "puct", (8, 16), (1, 2, 3)),
 )
+TRACED = 400  # kernels
 SELFPLAY_WORKS = ((8192, (4, 8)), (16_384, (4,)))  # games, threads a game
 
 
@@ -49,10 +58,8 @@ def main() -> None:
         config = SearchConfig(simulations=simulations, selection=selection)
         for parts in all_parts:
             for lanes in all_lanes:
-                search = time_search(evaluator, games, config, parts, lanes)
-                if options.trace:
-                    traces[f"{name} {games} {selection} {parts} {lanes}"] = trace(search.run)
-                del search
+                spans = time_search(evaluator, games, config, parts, lanes)
+                traces[f"{name} {games} {selection} {parts} {lanes}"] = spans[:TRACED]
                 torch.cuda.empty_cache()
     for games, all_lanes in SELFPLAY_WORKS:
         evaluator = new_evaluator("connect-four", games)
@@ -92,15 +99,15 @@ def time_search(evaluator, games, config, parts, lanes):
     search.run()
     seconds = min(_timed(search.run) for _ in range(3))
     alone = _time_network(evaluator, search.observations(), 3)
-    rounds = config.simulations + 1
+    spans, rounds = trace_kernels(search.run), config.simulations + 1
     rate, share = games * config.simulations / seconds, rounds * alone / seconds
     print(
         f"{game.name} {games} {config.selection}, {parts} parts, {lanes} threads: "
-        f"{rate / 1e6:.2f} M simulations/s, share {share:.3f}, "
+        f"{rate / 1e6:.2f} M simulations/s, share {share:.3f}, runs {network_running(spans):.3f}, "
         f"round {seconds / rounds * 1e6:.0f} us, network {alone * 1e6:.0f} us",
         flush=True,
     )
-    return search
+    return spans
 
 
 def time_selfplay(evaluator, games, parts, lanes):
@@ -124,21 +131,6 @@ def time_selfplay(evaluator, games, parts, lanes):
         f"positions/s, round {seconds / 320 * 1e6:.0f} us",
         flush=True,
     )
-
-
-def trace(work):
-    """When each kernel began and how long it took, in us, of the first hundreds."""
-    activities = [torch.profiler.ProfilerActivity.CUDA]
-    with torch.profiler.profile(activities=activities) as profile:
-        work()
-        torch.cuda.synchronize()
-    events = [e for e in profile.events() if e.device_type.name == "CUDA"]
-    events.sort(key=lambda event: event.time_range.start)
-    begun = events[0].time_range.start
-    return [
-        (e.time_range.start - begun, e.time_range.end - e.time_range.start, e.name[:60])
-        for e in events[:400]
-    ]
 
 
 if __name__ == "__main__":

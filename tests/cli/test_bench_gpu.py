@@ -15,11 +15,11 @@ from tesuji.cli.bench_gpu import (
     make_row,
     measure_peer,
 )
-from tesuji.cli.gpu_rates import GpuRate
+from tesuji.cli.gpu_rates import GpuRate, Span, network_running
 from tesuji.cli.peer_process import RequestPeer
 
 PYTHON = Path(sys.executable)
-OURS = GpuRate(13.2e6, 13.9e6, 0.96, "fused bf16")
+OURS = GpuRate(13.2e6, 13.9e6, 0.96, 0.99, "fused bf16")
 THEIRS = {
     "simulations_per_second": 4.4e6,
     "evaluations_per_second": 9e6,
@@ -59,9 +59,23 @@ def test_the_markdown_has_a_line_for_each_row_and_each_reason_once():
     assert "--repeats 5" in text and "2026-11-16, one NVIDIA H200; torch 2.11." in text
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len(table) == 2 + len(WORKS)
-    assert {line.count("|") for line in table} == {7}
-    assert table[2].endswith("| 13.20 M | 13.90 M | 96% | 4.40 M (50% busy) | 3.0 |")
+    assert {line.count("|") for line in table} == {8}
+    assert table[2].endswith("| 13.20 M | 13.90 M | 96% | 99% | 4.40 M (50%) | 3.0 |")
     assert text.count("out of memory") == 1
+
+
+def test_the_network_runs_where_any_of_its_kernels_does():
+    spans = [
+        Span(0.0, 10.0, "_ZN6tesuji6search4cuda10play_round"),
+        Span(10.0, 40.0, "evaluate_tower"),
+        Span(15.0, 20.0, "read_heads"),  # beside the tower: counts once
+        Span(30.0, 50.0, "read_heads"),
+        Span(50.0, 60.0, "Memset (Device)"),
+        Span(60.0, 70.0, "evaluate_tower"),
+        Span(65.0, 100.0, "_ZN6tesuji6search4cuda10play_round"),
+    ]
+    assert network_running(spans) == pytest.approx(0.5)
+    assert network_running([]) == 0.0
 
 
 def test_every_work_of_connect_four_has_a_peer_and_asks_it_for_the_same():

@@ -242,7 +242,7 @@ def _print_gpu(report: "GpuReport") -> None:
 
     table = Table(title="tesuji bench gpu", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("work")
-    for column in ("simulations/s", "evaluations/s", "busy", "mctx + pgx", "×"):
+    for column in ("simulations/s", "evaluations/s", "of it", "runs", "mctx + pgx", "×"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in report.rows:
         *cells, ratio = row_cells(row)
@@ -252,8 +252,9 @@ def _print_gpu(report: "GpuReport") -> None:
     for why in dict.fromkeys(row.missing for row in report.rows if row.missing):
         console.print(f"mctx + pgx: {why}", highlight=False, markup=False)
     console.print(
-        "Evaluations of the network alone, a position of every game at once; busy is the part of "
-        "the search's time that it needs.",
+        "Evaluations of the network alone, a position of every game at once; how much of that rate "
+        "the search reaches (with mctx + pgx in brackets); the part of the time in which a kernel "
+        "of the network runs.",
         style="dim",
     )
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())

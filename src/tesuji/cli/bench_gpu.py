@@ -87,6 +87,9 @@ class Row:
     evaluations_per_second: float
     """Of the network alone, at a batch of as many positions as there are games."""
     network_share: float
+    """What the network alone would need of the search's time."""
+    network_running: float
+    """The part of that time in which a kernel of the network runs; others may run beside it."""
     peer_simulations_per_second: float | None = None
     peer_evaluations_per_second: float | None = None
     peer_network_share: float | None = None
@@ -189,8 +192,9 @@ def as_markdown(report: Report) -> str:
     lines = [
         f"`tesuji bench gpu --repeats {report.repeats}`, {report.date}, one {report.gpu}; {found}.",
         "",
-        "| work | simulations/s | network alone, positions/s | network busy | mctx + pgx | ratio |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| work | simulations/s | network alone, positions/s | of that rate | network runs "
+        "| mctx + pgx | ratio |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     lines += [f"| {row.work} | {' | '.join(row_cells(row))} |" for row in report.rows]
     if missing := dict.fromkeys(row.missing for row in report.rows if row.missing):
@@ -205,7 +209,8 @@ def row_cells(row: Row) -> list[str]:
         format_rate(row.simulations_per_second),
         format_rate(row.evaluations_per_second),
         f"{row.network_share:.0%}",
-        "" if peer is None else f"{format_rate(peer)} ({row.peer_network_share:.0%} busy)",
+        f"{row.network_running:.0%}",
+        "" if peer is None else f"{format_rate(peer)} ({row.peer_network_share:.0%})",
         "" if row.ratio is None else f"{row.ratio:.1f}",
     ]
 

@@ -1,5 +1,6 @@
 """How fast Tesuji searches on the GPU, and how fast its network is there alone."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from tesuji.search.config import SearchConfig, Selection
 _ROOTS = 256  # different positions from which the games of a batch are searched
 _PLIES = 12  # random moves before them, at most
 _NETWORK_CALLS = 32
+_OWN_KERNELS = "tesuji"  # in the names of those that Numba compiled; the others are the network's
 
 
 class GpuRate(NamedTuple):
@@ -19,7 +21,8 @@ class GpuRate(NamedTuple):
 
     simulations_per_second: float  # all games together
     evaluations_per_second: float  # of the network alone, a batch of one leaf of every game
-    network_share: float  # of the search's time
+    network_share: float  # what the network alone would need of the search's time
+    network_running: float  # the part of that time in which a kernel of the network runs
     engine: str  # how the network was computed
 
 
@@ -56,7 +59,10 @@ def measure_search(
     seconds = min(_timed(search.run) for _ in range(repeats))
     alone = _time_network(evaluator, search.observations(), repeats)
     share = (simulations + 1) * alone / seconds
-    rate = GpuRate(games * simulations / seconds, games / alone, share, evaluator.form.name)
+    running = network_running(trace_kernels(search.run))
+    rate = GpuRate(
+        games * simulations / seconds, games / alone, share, running, evaluator.form.name
+    )
     del search, evaluator
     torch.cuda.empty_cache()
     return rate
@@ -78,6 +84,41 @@ def _time_network(evaluator: Any, observations: NDArray[np.float32], repeats: in
     evaluate()
     again = record(evaluate, evaluator.device)
     return min(_timed(again, _NETWORK_CALLS) for _ in range(repeats))
+
+
+class Span(NamedTuple):
+    """When a kernel ran, in microseconds since the first one began."""
+
+    start: float
+    end: float
+    name: str
+
+
+def trace_kernels(work: Any) -> list[Span]:
+    """What `work` started on the GPU, in order; looking takes time, but not on the GPU's clock."""
+    import torch
+
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    with torch.profiler.profile(activities=activities) as profile:
+        work()
+        torch.cuda.synchronize()
+    events = [e for e in profile.events() if e.device_type.name == "CUDA"]
+    events.sort(key=lambda event: event.time_range.start)
+    begun = events[0].time_range.start if events else 0.0
+    return [
+        Span(event.time_range.start - begun, event.time_range.end - begun, event.name)
+        for event in events
+    ]
+
+
+def network_running(spans: Sequence[Span]) -> float:
+    """The part of the time from the first span to the end in which one of the network's runs."""
+    total, until = 0.0, 0.0
+    for span in spans:
+        if _OWN_KERNELS not in span.name and not span.name.startswith("Mem"):  # copies, zeroing
+            total += max(0.0, span.end - max(span.start, until))
+            until = max(until, span.end)
+    return total / max((span.end for span in spans), default=1.0)
 
 
 def drawn_positions(game: Game, count: int) -> NDArray[Any]:

@@ -21,7 +21,7 @@ def test_scripted_game_is_played_to_its_end(tesuji):
 @pytest.mark.parametrize("side", ["first", "second"])
 def test_search_punishes_a_player_who_does_not_see(tesuji, side):
     typed = "1\n7\n" * 21
-    options = ("--side", side, "--simulations", "3000")
+    options = ("--side", side, "--simulations", "3000", "--evaluator", "rollout")
     code, out, _ = tesuji("play", "connect-four", *options, typed=typed)
     assert code == 0 and out.endswith("The search wins.\n")
 

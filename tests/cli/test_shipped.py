@@ -215,19 +215,27 @@ def test_play_is_against_it_by_default(tesuji, with_file):
     assert any(line.startswith("shipped:200 plays ") for line in others)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("--simulations", "9"),
-        ("--seconds", "1"),
-        ("--evaluator", "rollout"),
-        ("--set", "c_uct=1"),
-        ("--opponent", "uct:9"),
-    ],
-)
-def test_who_says_how_to_search_plays_that_search(tesuji, with_file, options):
+def test_it_plays_with_as_many_simulations_as_one_says(tesuji, with_file):
+    options = ("--side", "second", "--simulations", "9")
+    code, out, err = tesuji("play", "tic-tac-toe", *options, typed="quit\n")
+    assert (code, err) == (0, "")
+    first, *others = out.splitlines()
+    assert first.startswith("Your opponent is shipped:9: the network that ships for tic-tac-toe")
+    assert any(line.startswith("shipped:9 plays ") for line in others)
+
+
+@pytest.mark.parametrize("options", [("--seconds", "1"), ("--set", "c_uct=1")])
+def test_who_says_more_of_the_search_plays_that_and_is_told(tesuji, with_file, options):
     code, out, _ = tesuji("play", "tic-tac-toe", *options, typed="quit\n")
-    assert code == 0 and "shipped" not in out
+    first, second, *_ = out.splitlines()
+    assert code == 0 and second.startswith("tic-tac-toe: you are the first player")
+    assert first.startswith("Your opponent is the search alone")
+    assert first.endswith("ships for tic-tac-toe: --opponent shipped:200.")
+
+
+def test_who_names_an_evaluator_plays_that_search(tesuji, with_file):
+    code, out, _ = tesuji("play", "tic-tac-toe", "--evaluator", "rollout", typed="quit\n")
+    assert code == 0 and out.startswith("tic-tac-toe: you are the first player")
 
 
 def test_play_is_against_the_search_where_there_is_none(tesuji, networks):

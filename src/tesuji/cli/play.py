@@ -19,7 +19,7 @@ def play(
         str, typer.Option(help="Your seat: first, second, … or none, to watch.")
     ] = "first",
     simulations: Annotated[
-        int | None, typer.Option(help="Simulations a move of the search.")
+        int | None, typer.Option(min=0, help="Simulations a move, of a network that ships too.")
     ] = None,
     seconds: Annotated[
         float | None,
@@ -47,8 +47,9 @@ def play(
 ) -> None:
     """Play a game: one seat is yours, all others are a machine's.
 
-    A game that a trained network ships for is played against that one, unless you ask for another
-    opponent or set the search; any other against the search alone.
+    A game that a trained network ships for is played against that one, with as many simulations as
+    you say, unless you ask for another opponent or for more of the search; any other game against
+    the search alone.
 
     Type a move, or hint, undo, help, quit. Ctrl-C while it thinks makes it move at once.
 
@@ -64,8 +65,9 @@ def play(
     from tesuji.cli.playing import Match, parse_side
 
     wishes = Wishes(game, simulations, seconds, evaluator or "rollout", settings or [])
-    if opponent is None and evaluator is None and not _says_how_to_search(wishes):
-        opponent = _choose_opponent(game)
+    if opponent is None and evaluator is None:
+        opponent = _choose_opponent(wishes)
+        wishes = wishes if opponent is None else wishes._replace(simulations=None)
     if opponent is not None:
         match = _match_against(opponent, wishes, side, seed)
     else:
@@ -80,18 +82,28 @@ def _says_how_to_search(wishes: "Wishes") -> bool:
     return wishes[1:] != (None, None, "rollout", [], None)
 
 
-def _choose_opponent(game: str) -> str | None:
-    """The network that ships for the game, and says so; None where there is none to be used."""
+def _choose_opponent(wishes: "Wishes") -> str | None:
+    """The network that ships for the game; None where there is none, or not what is wished for.
+
+    Either is said where there is one.
+    """
     from tesuji import make_game
     from tesuji.opponents.shipped import USUAL_SIMULATIONS, has_shipped
 
-    with refusing(game):
-        if not has_shipped(make_game(game)):
+    with refusing(wishes.game):
+        if not has_shipped(make_game(wishes.game)):
             return None
-    opponent = f"shipped:{USUAL_SIMULATIONS}"
+    if _says_how_to_search(wishes._replace(simulations=None)):
+        typer.echo(
+            "Your opponent is the search alone, because you said how to search; a trained network "
+            f"ships for {wishes.game}: --opponent shipped:{USUAL_SIMULATIONS}."
+        )
+        return None
+    simulations = USUAL_SIMULATIONS if wishes.simulations is None else wishes.simulations
+    opponent = f"shipped:{simulations}"
     typer.echo(
-        f"Your opponent is {opponent}: the network that ships for {game}, with "
-        f"{USUAL_SIMULATIONS} simulations a move. --opponent chooses another."
+        f"Your opponent is {opponent}: the network that ships for {wishes.game}, with "
+        f"{simulations} simulations a move. --opponent chooses another."
     )
     return opponent
 

@@ -52,6 +52,7 @@ class Counted:
         (10, 70, 1, 3, [0, 30, 50, 70]),
         (10, 11, 3, 2, [0, 6, 11]),
         (10, 11, 20, 3, [0, 11]),  # a game has more leaves than a tile
+        (10, 0, 1, 0, [0, 0]),
         (10, 110, 1, 0, [0, 40, 80, 110]),
         (10, 120, 1, 0, [0, 60, 120]),  # large parts
     ],
@@ -63,13 +64,14 @@ def test_parts_are_whole_tiles_but_for_the_last(at_once, games, leaves, count, b
     assert all(part.batch == (part.last - part.first) * leaves for part in parts)
 
 
+@pytest.mark.parametrize("is_lasting", [False, True])
 @pytest.mark.parametrize(("games", "count"), [(8, 1), (25, 3), (38, 2)])
 @pytest.mark.parametrize("calls", [(1,), (2,), (3, 1), (9, 75), (0, 5)])
-def test_every_part_plays_every_round_once(games, count, calls):
+def test_every_part_plays_every_round_once(games, count, calls, is_lasting):
     turns = []
     evaluator = SimpleNamespace(at_once=10, device_batch=Counted)
     parts = make_parts(evaluator, games, count=count)
-    pipeline = Pipeline(parts, lambda part, *steps: turns.append((part.first, *steps)))
+    pipeline = Pipeline(parts, lambda part, *steps: turns.append((part.first, *steps)), is_lasting)
     for rounds in calls:
         pipeline.play(rounds)
     for part in parts:

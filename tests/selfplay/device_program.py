@@ -212,13 +212,13 @@ def observe(device):
 
 
 def search_case(name, device):
-    """The visits of three positions on the device, in one part and in two, and on the CPU."""
+    """The visits of three positions on the device, in one part and in three, and on the CPU."""
     game, found = make_game("tic-tac-toe"), {}
     states = [game.new_state() for _ in range(3)]
     game.apply(states[1], 4)
     game.apply(states[2], 0)
     config = SearchConfig(simulations=16, **SEARCHES[name])
-    for title, place, at_once in (("cpu", "cpu", 0), ("one", "cuda", 0), ("two", "cuda", 1)):
+    for title, place, at_once in (("cpu", "cpu", 0), ("one", "cuda", 0), ("three", "cuda", 1)):
         evaluator = ExactEvaluator(game, "cpu" if place == "cpu" else device)
         evaluator.at_once = at_once
         results = search(game, states, evaluator, config, seed=1, device=place)

@@ -81,7 +81,7 @@ def test_a_store_has_room_for_the_moves_that_are_no_targets(found):
 @pytest.mark.parametrize("case", SEARCHES)
 def test_searches_in_one_part_and_in_two_visit_as_the_cpu_does(case, found):
     visits = found["searches"][case]
-    assert visits["one"] == visits["two"] == visits["cpu"]
+    assert visits["one"] == visits["three"] == visits["cpu"]
     assert all(sum(row) >= 8 for row in visits["cpu"])
 
 

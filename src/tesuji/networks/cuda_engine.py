@@ -100,8 +100,8 @@ class CudaBatch:
     def __init__(self, form: Form, game: Game, rows: int, device: torch.device) -> None:
         """Takes the room."""
         self._form, self._device = form, device
-        if device.type == "cuda":
-            self._side, self._is_apart = _new_stream(device), False
+        self._side: Any = _new_stream(device) if device.type == "cuda" else None
+        self._apart: bool | None = None  # whether what is done apart is part of a graph, if any is
         with torch.no_grad():
             self.planes = torch.zeros((rows, *game.observation_shape), device=device)
             answers = form(self.planes)
@@ -131,20 +131,21 @@ class CudaBatch:
         return int(torch.cuda.current_stream(self._device).cuda_stream)
 
     def apart(self, work: Callable[[], object]) -> None:
-        """Does `work` on a stream of its own; see `DeviceBatch`."""
+        """Does `work` on another stream; see `DeviceBatch`."""
         if self._device.type != "cuda":
             work()
             return
-        self._is_apart = True
+        self._apart = torch.cuda.is_current_stream_capturing()
         self._side.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._side):
             work()
 
     def join(self) -> None:
         """Waits for that stream; see `DeviceBatch`."""
-        if self._device.type == "cuda" and self._is_apart:  # a graph knows of no work before it
+        # A graph knows of no work before it, such as that which an error left behind.
+        if self._apart is not None and self._apart == torch.cuda.is_current_stream_capturing():
             torch.cuda.current_stream(self._device).wait_stream(self._side)
-            self._is_apart = False
+        self._apart = None
 
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         """What does `work` again and again, as one graph; off the GPU, `work` itself."""
@@ -155,12 +156,18 @@ def record(work: Callable[[], None], device: torch.device) -> Callable[[], None]
     """A graph of all that `work` starts on the GPU, to be replayed; off the GPU, `work` itself."""
     if device.type != "cuda":
         return work
-    graph, stream = torch.cuda.CUDAGraph(), _new_stream(device, _BEFORE_OTHERS)
+    graph, stream = torch.cuda.CUDAGraph(), _recording_stream(device)
     torch.cuda.synchronize(device)
     # Relaxed, because Numba may free memory meanwhile, which is no part of the graph.
     with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
         work()
     return graph.replay
+
+
+@functools.cache
+def _recording_stream(device: torch.device) -> Any:
+    """One for all: cuBLAS keeps memory for every stream on which it was recorded."""
+    return _new_stream(device, _BEFORE_OTHERS)
 
 
 def _new_stream(device: torch.device, priority: int = 0) -> Any:

@@ -109,8 +109,8 @@ class DeviceRun:
             lambda row: (Tree(*(_fetch_row(array, row) for array in self.tree)), 0),
         )
 
-    def _rounds_of(self, states: Any) -> Callable[[int], None]:
-        """A function that plays so many rounds, and reports."""
+    def _rounds_of(self, states: Any, is_lasting: bool = False) -> Callable[[int], None]:
+        """A function that plays so many rounds, and reports; `is_lasting` where that is often."""
         evaluator, arrays = self.evaluator, (self.tree, self._scratch, self._options)
 
         def report(stream: int = 0) -> None:
@@ -127,7 +127,7 @@ class DeviceRun:
             return play
         if hasattr(evaluator, "device_batch"):
             self.parts = parts = make_parts(evaluator, self.games, self.config.leaves)
-            pipeline = Pipeline(parts, self._turning(states))
+            pipeline = Pipeline(parts, self._turning(states), is_lasting)
 
             def play_recorded(rounds: int) -> None:
                 pipeline.play(rounds)
@@ -223,7 +223,7 @@ class DeviceSearch:
         config, games = resolve(config, evaluator, "cuda"), len(states)
         tree = make_tree(game, config, games, plan_tree(game, config, games), DEVICE)
         self._run = DeviceRun(Setup(game, evaluator, config, None), tree, 0)
-        self._play = self._run._rounds_of(upload(states))
+        self._play = self._run._rounds_of(upload(states), is_lasting=True)
         self._states = states
 
     def run(self) -> None:

@@ -16,8 +16,12 @@ from typing import Any, NamedTuple
 from tesuji.cuda_compiling import view
 from tesuji.search.evaluators import DeviceBatch, LeafArrays
 
-_ROUNDS_OF_GRAPHS = (64, 8, 1)  # between graphs everybody waits for everybody
-_TILES_OF_LARGE_PARTS = 6  # what follows of such a part takes no longer than another's reading
+# Rounds of the graphs that are recorded. Between graphs everybody waits for everybody, but
+# recording takes time too, about as much as playing so many rounds.
+_FEW_ROUNDS, _MANY_ROUNDS = (8, 1), (64, 8, 1)
+# Of a part after which two are enough: what follows of it takes no longer than another's reading.
+# Somewhere between 3 tiles, where three parts were faster, and 7, where two were.
+_TILES_OF_LARGE_PARTS = 6
 
 
 class Part(NamedTuple):
@@ -41,11 +45,11 @@ Turn = Callable[[Part, bool, bool], None]
 def make_parts(evaluator: Any, games: int, leaves: int = 1, count: int = 0) -> list[Part]:
     """All games in `count` parts, 0: as many as are fastest, if the network leaves room for others.
 
-    Each then is a whole number of the network's tiles, but for the last one, so that the network
-    takes no longer for them than for all.
+    Where a tile of the network holds whole games, each part but the last is a whole number of
+    tiles, so that the network takes no longer for them than for all.
     """
     games_a_tile = evaluator.at_once // leaves
-    tiles = -(-games // games_a_tile) if games_a_tile else 1
+    tiles = max(1, -(-games // games_a_tile)) if games_a_tile else 1
     fastest = 2 if tiles >= 2 * _TILES_OF_LARGE_PARTS else 3
     count = min(count or fastest, tiles)
     bounds = [-(-tiles * number // count) * games_a_tile for number in range(count)]
@@ -58,40 +62,38 @@ def make_parts(evaluator: Any, games: int, leaves: int = 1, count: int = 0) -> l
 class Pipeline:
     """Plays rounds of all parts."""
 
-    def __init__(self, parts: Sequence[Part], turn: Turn) -> None:
-        """Nothing is compiled or recorded yet."""
+    def __init__(self, parts: Sequence[Part], turn: Turn, is_lasting: bool = False) -> None:
+        """Nothing is compiled or recorded yet; more is recorded for one that `is_lasting`."""
         self._parts, self._turn = parts, turn
+        self._sizes = _MANY_ROUNDS if is_lasting else _FEW_ROUNDS
         self._recorded: dict[int, Callable[[], None]] = {}  # by how many rounds
-        self._is_compiled = False
         self._begin: Callable[[], None] = self._select
         self._end: Callable[[], None] = self._finish
 
     def play(self, rounds: int) -> None:
-        """Starts so many rounds, and does not wait for them."""
-        if rounds and not self._is_compiled:
+        """Starts so many rounds, and does not wait for them; the first time, it records."""
+        if rounds and not self._recorded:
             self._select()  # for real: it compiles, which no recording could
             self._finish()
-            record = self._parts[0].batch.record
-            self._begin, self._end = record(self._select), record(self._finish)
-            self._is_compiled = True
+            self._record()
             rounds -= 1
         if rounds:
             self._begin()
             self._go_on_for(rounds - 1)
             self._end()
 
+    def _record(self) -> None:
+        record = self._parts[0].batch.record
+        self._begin, self._end = record(self._select), record(self._finish)
+        for count in self._sizes:
+            self._recorded[count] = record(functools.partial(self._go_on, count))
+
     def _go_on_for(self, rounds: int) -> None:
         """Goes on so many times, by larger graphs as long as they fit."""
-        for count in _ROUNDS_OF_GRAPHS:
+        for count, go_on in self._recorded.items():
             for _ in range(rounds // count):
-                self._graph_of(count)()
+                go_on()
             rounds %= count
-
-    def _graph_of(self, count: int) -> Callable[[], None]:
-        if count not in self._recorded:
-            record = self._parts[0].batch.record
-            self._recorded[count] = record(functools.partial(self._go_on, count))
-        return self._recorded[count]
 
     def _select(self) -> None:
         """All parts have their leaves then."""

@@ -3,6 +3,7 @@
 import pytest
 
 from tesuji import make_game
+from tesuji.games.registry import bundled_games
 from tesuji.networks.config import NetworkConfig
 from tesuji.search.config import SearchConfig
 from tesuji.training import gpu_config
@@ -39,6 +40,23 @@ def test_what_is_set_counts_before_the_number_of_games_is_chosen(large_gpu):
     asked = new_config(CONNECT_FOUR, "cuda:0", ["selfplay.games=512", "training.reuse=2"])
     assert (asked.selfplay.games, asked.training.batch_size) == (512, 512)
     assert asked.training.reuse == 2.0
+
+
+@pytest.mark.parametrize("name", bundled_games())
+def test_every_game_that_runs_there_has_a_config(name, large_gpu):
+    game = make_game(name)
+    if not game.runs_on_gpu:
+        pytest.skip("its rules run on the CPU")
+    config = resolve_run(new_config(game, "cuda:0", ["training.precision=float32"]), game, "cuda:0")
+    is_board = len(game.observation_shape) == 3
+    assert config.network.kind == ("residual" if is_board else "mlp")
+    assert config.network.channels == (64 if is_board else NetworkConfig().channels)
+
+
+def test_a_network_that_was_asked_for_is_taken(large_gpu):
+    kind = new_config(CONNECT_FOUR, "cuda:0", ["network.kind=mlp", "network.width=99"]).network
+    assert (kind.kind, kind.width) == ("mlp", 99)
+    assert new_config(CONNECT_FOUR, "cuda:0", ["network.channels=48"]).network.channels == 48
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tesuji.search.tree import bytes_each, edges_per_node
 from tesuji.selfplay.config import SelfPlayConfig
 from tesuji.training.config import RunConfig, TrainingConfig, change, default_config
 
+_CHANNELS = 64
 _MOST_GAMES = 8192  # side by side; twice as many gain 13 %, see docs/measurements.md
 
 
@@ -41,12 +42,16 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
     if device == "cpu":
         return change(base, settings)
     search = dataclasses.replace(base.search, selection="puct", simulations=32, noise_weight=0.25)
-    base = dataclasses.replace(base, network=NetworkConfig(channels=64), search=search)
+    base = dataclasses.replace(base, search=search)
     asked = change(base, settings)
-    games = fit_games(game, asked.search, resolve_network(asked.network, game), free_bytes())
+    network = resolve_network(asked.network, game)
+    if network.kind == "residual" and not _is_set("network.channels", settings):
+        network = dataclasses.replace(network, channels=_CHANNELS)
+    games = fit_games(game, asked.search, network, free_bytes())
     games = asked.selfplay.games if _is_set("selfplay.games", settings) else games
     fitting = dataclasses.replace(
         base,
+        network=dataclasses.replace(asked.network, channels=network.channels),
         selfplay=SelfPlayConfig(games=games, temperature=0.4),
         training=TrainingConfig(
             generation_positions=32 * games,

@@ -16,11 +16,11 @@ import torch
 
 from tesuji import SearchConfig, make_game
 from tesuji.cli.gpu_rates import (
-    _time_network,
-    _timed,
     drawn_positions,
     network_running,
     require_gpu,
+    time_network,
+    timed,
     trace_kernels,
 )
 from tesuji.devices import choose_device
@@ -97,8 +97,8 @@ def time_search(evaluator, games, config, parts, lanes):
     with forced(SEARCH, parts, lanes):
         search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
     search.run()
-    seconds = min(_timed(search.run) for _ in range(3))
-    alone = _time_network(evaluator, search.observations(), 3)
+    seconds = min(timed(search.run) for _ in range(3))
+    alone = time_network(evaluator, search.observations(), 3)
     spans, rounds = trace_kernels(search.run), config.simulations + 1
     rate, share = games * config.simulations / seconds, rounds * alone / seconds
     print(
@@ -124,7 +124,7 @@ def time_selfplay(evaluator, games, parts, lanes):
 
     play(40)
     store.taken.zero_()
-    seconds = _timed(lambda: play(20))
+    seconds = timed(lambda: play(20))
     searches = int(store.taken[SEARCHES])
     print(
         f"self-play of {games}, {parts} parts, {lanes} threads: {searches / seconds / 1e3:.0f} k "

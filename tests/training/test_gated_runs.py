@@ -117,13 +117,19 @@ class Elsewhere:
         return {"rating": float(self.asked[-1])}
 
 
-def test_strength_is_asked_for_elsewhere_of_weights_that_are_on_disk(tmp_path):
-    folder = RunFolder(tmp_path / "run")
+def assessed_run(path, seconds):
+    """The folder and config of a run that is assessed so often."""
+    folder = RunFolder(path)
     folder.make()
     settings = [f"{name}={value}" for name, value in SETTINGS.items()]
-    settings += ["run.threads=1", "run.assess_seconds=1000.0"]
+    settings += ["run.threads=1", f"run.assess_seconds={seconds}"]
     config = resolve_run(change(default_config(GAME), settings), GAME)
     folder.write_config(config, GAME, "tic-tac-toe")
+    return folder, config
+
+
+def test_strength_is_asked_for_elsewhere_of_weights_that_are_on_disk(tmp_path):
+    folder, config = assessed_run(tmp_path / "run", 1000.0)
     elsewhere = Elsewhere(folder)
     Run(folder, config, GAME, assess=elsewhere).go(Limits(generations=3), Silence())
     first, second, last = read_metrics(folder.metrics_file)
@@ -134,12 +140,7 @@ def test_strength_is_asked_for_elsewhere_of_weights_that_are_on_disk(tmp_path):
 
 
 def test_nothing_is_asked_while_an_answer_is_waited_for_but_for_the_last(tmp_path):
-    folder = RunFolder(tmp_path / "run")
-    folder.make()
-    settings = [f"{name}={value}" for name, value in SETTINGS.items()]
-    settings += ["run.threads=1", "run.assess_seconds=0.001"]
-    config = resolve_run(change(default_config(GAME), settings), GAME)
-    folder.write_config(config, GAME, "tic-tac-toe")
+    folder, config = assessed_run(tmp_path / "run", 0.001)
     elsewhere = Elsewhere(folder)
     elsewhere.is_busy, elsewhere.found = True, lambda waits=False: {}
     run = Run(folder, config, GAME, assess=elsewhere)

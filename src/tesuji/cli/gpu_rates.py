@@ -56,8 +56,8 @@ def measure_search(
     config = SearchConfig(simulations=simulations, selection=selection)
     search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
     search.run()
-    seconds = min(_timed(search.run) for _ in range(repeats))
-    alone = _time_network(evaluator, search.observations(), repeats)
+    seconds = min(timed(search.run) for _ in range(repeats))
+    alone = time_network(evaluator, search.observations(), repeats)
     share = (simulations + 1) * alone / seconds
     running = network_running(trace_kernels(search.run))
     rate = GpuRate(
@@ -68,7 +68,7 @@ def measure_search(
     return rate
 
 
-def _time_network(evaluator: Any, observations: NDArray[np.float32], repeats: int) -> float:
+def time_network(evaluator: Any, observations: NDArray[np.float32], repeats: int) -> float:
     """Seconds of one evaluation of all of them, alone on the GPU."""
     import torch
 
@@ -83,7 +83,7 @@ def _time_network(evaluator: Any, observations: NDArray[np.float32], repeats: in
 
     evaluate()
     again = record(evaluate, evaluator.device)
-    return min(_timed(again, _NETWORK_CALLS) for _ in range(repeats))
+    return min(timed(again, _NETWORK_CALLS) for _ in range(repeats))
 
 
 class Span(NamedTuple):
@@ -139,7 +139,7 @@ def _drawn_position(game: Game, random: np.random.Generator) -> Any:
     return state
 
 
-def _timed(work: Any, times: int = 1) -> float:
+def timed(work: Any, times: int = 1) -> float:
     """Seconds on the GPU between the beginning and the end of what `work` starts there, each."""
     import torch
 

@@ -17,7 +17,7 @@ from tesuji.cuda_compiling import view
 from tesuji.search.evaluators import DeviceBatch, LeafArrays
 
 # Rounds of the graphs that are recorded. Between graphs everybody waits for everybody, but
-# recording takes time too, about as much as playing so many rounds.
+# to record a large one takes longer.
 _FEW_ROUNDS, _MANY_ROUNDS = (8, 1), (64, 8, 1)
 # Of a part after which two are enough: what follows of it takes no longer than another's reading.
 # Somewhere between 3 tiles, where three parts were faster, and 7, where two were.

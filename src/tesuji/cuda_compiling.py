@@ -6,12 +6,13 @@ which CI uses) arrays are ordinary NumPy arrays.
 """
 
 import functools
+import hashlib
 import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numba
 import numpy as np
@@ -40,13 +41,17 @@ class CudaKernel:
 
     Its function's last two arguments are the range of games; `cuda.grid(2)[1]` counts those. In the
     simulator a game always has one thread.
+
+    An argument may be `Settings`. What they say is known is put into the code, which is compiled
+    for each such combination: so nothing is left of what is switched off, which is most of it. The
+    function then begins with `options = settled(options)`.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
         """Wraps `function`, whose arguments are arrays on the GPU, numbers and tuples of them."""
         self.function = function
-        self._compiled: dict[str, Any] = {}
-        self._launched: set[str] = set()  # tags
+        self._compiled: dict[str, Any] = {}  # by tag and what is known
+        self._launched: set[str] = set()
         functools.update_wrapper(self, function)
 
     def __call__(self, tag: str, *arguments: Any, lanes: int = 1, stream: int = 0) -> None:
@@ -54,34 +59,40 @@ class CudaKernel:
         games = arguments[-1] - arguments[-2]
         if games == 0:
             return
-        launch = configure(self._dispatcher(tag), games, lanes, stream)
+        settings = next((a for a in arguments if isinstance(a, Settings)), None)
+        name = self._name(tag, settings)
+        launch = configure(self._dispatcher(name, settings), games, lanes, stream)
         try:
-            if tag in self._launched:
+            if name in self._launched:
                 launch(*arguments)
             else:
                 with without_garbage_collection():
                     launch(*arguments)
         except OSError as error:  # the cache folder went away or is full; nothing was launched
             warn_of_cache(str(error))
-            self._compiled[tag] = self._compile(tag, is_kept=False)
-            configure(self._compiled[tag], games, lanes, stream)(*arguments)
-        self._launched.add(tag)
+            self._compiled[name] = self._compile(name, settings, is_kept=False)
+            configure(self._compiled[name], games, lanes, stream)(*arguments)
+        self._launched.add(name)
 
-    def is_cached(self, tag: str) -> bool:
-        """Whether code for the tag is on disk."""
-        dispatcher = self._dispatcher(tag)
+    def is_cached(self, tag: str, settings: "Settings | None" = None) -> bool:
+        """Whether code for the tag, and for what is known, is on disk."""
+        dispatcher = self._dispatcher(self._name(tag, settings), settings)
         name, folder = dispatcher.py_func.__qualname__, dispatcher.stats.cache_path
         return folder is not None and any(Path(folder).glob(f"*{name}-*.nbi"))
 
-    def _dispatcher(self, tag: str) -> Any:
-        if tag not in self._compiled:
-            self._compiled[tag] = self._compile(tag)
-        return self._compiled[tag]
+    def _name(self, tag: str, settings: "Settings | None") -> str:
+        """What the code is called that is compiled for both."""
+        if settings is None or settled.__name__ not in self.function.__code__.co_names:
+            return tag
+        return f"{tag}-{hashlib.sha256(repr(settings.known()).encode()).hexdigest()[:8]}"
 
-    def _compile(self, tag: str, is_kept: bool = True) -> Any:
-        copy = types.FunctionType(self.function.__code__, self.function.__globals__)
-        copy.__module__ = self.function.__module__
-        copy.__qualname__ = f"{self.function.__qualname__}-{tag}"  # names the file in the cache
+    def _dispatcher(self, name: str, settings: "Settings | None") -> Any:
+        if name not in self._compiled:
+            self._compiled[name] = self._compile(name, settings)
+        return self._compiled[name]
+
+    def _compile(self, name: str, settings: "Settings | None", is_kept: bool = True) -> Any:
+        copy = self.settled_copy(name, settings)
         if IS_SIMULATED:
             return cuda.jit(copy)
         compile_copy = functools.partial(
@@ -96,6 +107,43 @@ class CudaKernel:
             return compile_copy()
         check_cache_folder(compiled)
         return compiled
+
+    def settled_copy(self, name: str, settings: "Settings | None") -> Any:
+        """The function with what is known of `settings` in it."""
+        names = dict(self.function.__globals__)
+        if settings is not None and not IS_SIMULATED:
+            names[settled.__name__] = _make_settled(settings)
+        copy = types.FunctionType(self.function.__code__, names)
+        copy.__module__ = self.function.__module__
+        copy.__qualname__ = f"{self.function.__qualname__}-{name}"  # names the file in the cache
+        return copy
+
+
+@runtime_checkable
+class Settings(Protocol):
+    """A named tuple of numbers, some of which are known when code is compiled."""
+
+    def _asdict(self) -> dict[str, Any]:
+        """All of them by name."""
+
+    def known(self) -> tuple[tuple[str, Any], ...]:
+        """Those, with their names."""
+
+
+def settled(settings: Any) -> Any:
+    """The settings, in compiled code with constants in place of what is known."""
+    return settings
+
+
+def _make_settled(settings: Settings) -> Any:
+    """What `settled` is compiled as."""
+    known = dict(settings.known())
+    values = (
+        repr(known[name]) if name in known else f"given.{name}" for name in settings._asdict()
+    )
+    scope: dict[str, Any] = {"Settings": type(settings)}
+    exec(f"def settled(given):\n    return Settings({', '.join(values)})", scope)
+    return cuda.jit(scope["settled"], device=True, forceinline=True)
 
 
 def configure(compiled: Any, games: int, lanes: int = 1, stream: int = 0) -> Any:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tesuji import SearchConfig
 from tesuji.cli.main import main
 from tesuji.devices import Found
 from tesuji.games import make_game
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+SEARCH = SearchConfig(simulations=4)
 NAME = "connect-four(rows=4,cols=5)"  # that nothing else compiles
 
 
@@ -25,7 +27,7 @@ def children():
 def test_processes_that_nobody_needs_any_more_are_ended():
     from tesuji.selfplay.compiling_ahead import Compilers
 
-    with Compilers(make_game(NAME), NAME) as compilers:
+    with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
         begun = dict(compilers._processes)
         assert list(begun) == ["select", "finish", "others"]
     assert {process.returncode for process in begun.values()} == {-signal.SIGTERM}
@@ -34,8 +36,8 @@ def test_processes_that_nobody_needs_any_more_are_ended():
 def test_kernels_of_searches_are_compiled_once_self_plays_are_done():
     from tesuji.selfplay.compiling_ahead import Compilers
 
-    with Compilers(make_game(NAME), NAME) as compilers:
-        compilers.want_search()
+    with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
+        compilers.want_search(SEARCH)
         begun = dict(compilers._processes)
         compilers.wait()
         compilers.wait()

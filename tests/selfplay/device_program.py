@@ -252,7 +252,7 @@ def play_with_no_numbers(device):
 def compile_all():
     """The kernels that can be compiled by being called for one game."""
     for name in (names := [*SELFPLAY, *SEARCH]):
-        compile_kernels(make_game("tic-tac-toe"), name)
+        compile_kernels(make_game("tic-tac-toe"), name, SearchConfig(simulations=4))
     return names
 
 

@@ -1,5 +1,6 @@
 """What `tesuji train` has compiled for a GPU while the rest of a run is being prepared."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -42,10 +43,13 @@ class CompilingForRun:
             return
         from tesuji.games.registry import make_game
         from tesuji.selfplay.compiling_ahead import Compilers
+        from tesuji.selfplay.search_defaults import chosen_search
 
         game = make_game(what)
         if game.runs_on_gpu:
-            self._compilers = Compilers(game, name, device)
+            with suppress(ValueError):  # which is told once the settings are checked
+                search = chosen_search(game, device, changes)
+                self._compilers = Compilers(game, name, search, device)
 
     def go_on(self, game: Any, name: str, config: "RunConfig", device: str) -> "Compilers | None":
         """What compiles, now that it is known what the run needs: nothing on the CPU."""
@@ -56,7 +60,9 @@ class CompilingForRun:
         if self._compilers is None:
             from tesuji.selfplay.compiling_ahead import Compilers
 
-            self._compilers = Compilers(game, name, device)
+            self._compilers = Compilers(game, name, config.search, device)
         if config.run.gate:  # by matches on the GPU
-            self._compilers.want_search()
+            from tesuji.training.saved import STRENGTH_SIMULATIONS, playing_search
+
+            self._compilers.want_search(playing_search(config.search, STRENGTH_SIMULATIONS))
         return self._compilers

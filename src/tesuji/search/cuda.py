@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cuda
 
-from tesuji.cuda_compiling import CudaKernel
+from tesuji.cuda_compiling import CudaKernel, settled
 from tesuji.search.copying import copy_templates, copy_tree
 from tesuji.search.lanes import join_lanes
 from tesuji.search.reuse import advance
@@ -27,6 +27,7 @@ def simulate_games(
     tree: Any, scratch: Any, options: Any, states: Any, rounds: Any, first: Any, last: Any
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
+    options = settled(options)
     b = first + cuda.grid(2)[1]
     if b < last:
         simulate_game(tree, scratch, options, b, states[b], rounds)
@@ -49,6 +50,7 @@ def play_round(
     Either is done where it is asked for. Each game has as many rows of `leaves` as a round has
     leaves, whether it uses them or not: so its rows are known before anything is selected.
     """
+    options = settled(options)
     game = cuda.grid(2)[1]
     b = first + game
     if b < last:
@@ -65,6 +67,7 @@ def play_round(
 @CudaKernel
 def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any, last: Any) -> None:
     """Writes of each game whether it is finished, its simulations, faults and leaves."""
+    options = settled(options)
     b = first + cuda.grid(2)[1]
     if b < last:
         report[b, 0] = is_finished(tree, scratch, options, b)

@@ -63,8 +63,27 @@ def _record_dtype() -> np.dtype[Any]:
 
 OPTIONS_DTYPE = _record_dtype()
 
-Options = namedtuple("Options", OPTIONS_DTYPE.names or ())  # type: ignore[misc]
-"""The same numbers as arguments of a kernel: a GPU has those at hand, and memory is far away."""
+# Beside a 0, which turns off what it measures.
+_USUAL = {"leaves": 1, "rollouts": 1, "visit_exponent": 0.5, "widening_exponent": 0.5}
+
+
+class Options(namedtuple("Options", OPTIONS_DTYPE.names or ())):  # type: ignore[misc]
+    """The same numbers as arguments of a kernel: a GPU has those at hand, and memory is far away.
+
+    Which ways are taken is known when a kernel is compiled (`Settings` in cuda_compiling.py); how
+    large a number is, where it counts, may change without compiling anew.
+    """
+
+    __slots__ = ()
+
+    def known(self) -> tuple[tuple[str, Any], ...]:
+        """What is one of a few ways, or is off, or as usual."""
+        values: dict[str, Any] = self._asdict()
+        return tuple(
+            (name, value)
+            for name, value in values.items()
+            if name in _CODES or isinstance(value, bool) or value in (0, _USUAL.get(name, 0))
+        )
 
 
 def resolve(config: SearchConfig, evaluator: Any, device: str = "cpu") -> SearchConfig:

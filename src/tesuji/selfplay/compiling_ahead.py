@@ -2,9 +2,11 @@
 
 Each of the large ones takes ten seconds, and the small ones together five, nearly all of it in
 Python, so threads would not help. What the processes compile is found on disk (Numba's cache) when
-the run calls it. As a program: GAME KERNELS DEVICE.
+the run calls it. As a program: GAME KERNELS DEVICE SEARCH, the last in JSON.
 """
 
+import dataclasses
+import json
 import math
 import os
 import subprocess
@@ -23,7 +25,7 @@ from tesuji.search import cuda as search_cuda
 from tesuji.search.config import SearchConfig
 from tesuji.search.device_run import DEVICE
 from tesuji.search.evaluators import LeafArrays
-from tesuji.search.options import as_arguments, make_options, resolve
+from tesuji.search.options import Options, as_arguments, make_options, resolve
 from tesuji.search.scratch import Scratch, make_scratch
 from tesuji.search.tree import make_tree, plan_tree
 from tesuji.selfplay import cuda
@@ -56,12 +58,12 @@ class Compilers:
     As a context, it ends those that still run when it is left.
     """
 
-    def __init__(self, game: Game, name: str, device: str = "cuda:0") -> None:
-        """Starts self-play's; `name` is what `make_game` makes the game of."""
-        self._tag, self._name, self._device = register(game), name, device
+    def __init__(self, game: Game, name: str, search: SearchConfig, device: str = "cuda:0") -> None:
+        """Starts self-play's, with such searches; `name` is what `make_game` makes the game of."""
+        self._game, self._name, self._device = game, name, device
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._has_search = False
-        self._start(SELFPLAY)
+        self._later: SearchConfig | None = None
+        self._start(SELFPLAY, search)
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -71,15 +73,15 @@ class Compilers:
         """Ends those that still run."""
         self.close()
 
-    def want_search(self) -> None:
-        """Has those of searches compiled too, once self-play's are done."""
-        self._has_search = True
+    def want_search(self, search: SearchConfig) -> None:
+        """Has those of such searches compiled too, once self-play's are done."""
+        self._later = search
 
     def wait(self) -> None:
         """Returns once self-play's are done; what one could not compile is compiled when called."""
         self._wait(SELFPLAY)
-        if self._has_search:
-            self._start(SEARCH)
+        if self._later is not None:
+            self._start(SEARCH, self._later)
 
     def wait_for_search(self) -> None:
         """Returns once those of searches are done, if they were started."""
@@ -91,12 +93,14 @@ class Compilers:
             process.terminate()
         self._wait(self._processes)
 
-    def _start(self, work: dict[str, tuple[CudaKernel, ...]]) -> None:
+    def _start(self, work: dict[str, tuple[CudaKernel, ...]], search: SearchConfig) -> None:
+        tag, options = register(self._game), _options_of(self._game, search)
         for name, kernels in work.items():
-            is_done = IS_SIMULATED or all(kernel.is_cached(self._tag) for kernel in kernels)
+            is_done = IS_SIMULATED or all(kernel.is_cached(tag, options) for kernel in kernels)
             if not (name in self._processes or is_done):
+                given = (self._name, name, self._device, json.dumps(dataclasses.asdict(search)))
                 self._processes[name] = subprocess.Popen(
-                    [sys.executable, "-m", __name__, self._name, name, self._device],
+                    [sys.executable, "-m", __name__, *given],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
@@ -107,17 +111,25 @@ class Compilers:
                 self._processes[name].wait()
 
 
-def compile_kernels(game: Game, name: str) -> None:
-    """Compiles kernels by calling each for one game.
+def _options_of(game: Game, search: SearchConfig) -> Options:
+    return as_arguments(make_options(_resolved(search), game))
+
+
+def _resolved(search: SearchConfig) -> SearchConfig:
+    """As a search with a network resolves it."""
+    return resolve(search, lambda planes: planes)
+
+
+def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
+    """Compiles kernels for such searches by calling each for one game.
 
     That of a search selects its first leaf. That of self-play has ended, so that nothing is
     selected or finished; it is begun, and begun again, but not taken.
     """
-    search = resolve(SearchConfig(simulations=1), lambda planes: planes)
+    search, options = _resolved(search), _options_of(game, search)
     config = resolve_selfplay(SelfPlayConfig(games=1), game)
     tree = make_tree(game, search, 1, plan_tree(game, search, 1), DEVICE)
     scratch = Scratch(*map(upload, make_scratch(game, search, 1, 0)))
-    options = as_arguments(make_options(search, game))
     games = make_games(game, 1)
     games.seats["ending"] = BY_RULES
     on_gpu, plan = Games(*map(upload, games)), upload(make_plan(config, search))
@@ -153,8 +165,8 @@ def compile_kernels(game: Game, name: str) -> None:
 
 
 if __name__ == "__main__":
-    _game, _name, _device = sys.argv[1:]
+    _game, _name, _device, _search = sys.argv[1:]
     if _name in SEARCH:
         os.nice(_PATIENCE)
     choose_device(_device)
-    compile_kernels(make_game(_game), _name)
+    compile_kernels(make_game(_game), _name, SearchConfig(**json.loads(_search)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import cuda
 
-from tesuji.cuda_compiling import CudaKernel
+from tesuji.cuda_compiling import CudaKernel, settled
 from tesuji.games.rules import observe
 from tesuji.search.lanes import leads
 from tesuji.search.simulation import clear_rows, finish_leaves, observe_leaves, select_in_game
@@ -38,6 +38,7 @@ def select_turns(
     tree: Any, scratch: Any, options: Any, games: Any, leaves: Any, first: Any, last: Any
 ) -> None:
     """Selects a leaf in each game that is in progress, and observes it in the game's row."""
+    options = settled(options)
     row = cuda.grid(2)[1]
     b = first + row
     if b < last:
@@ -59,6 +60,7 @@ def finish_turns(
     last: Any,
 ) -> None:
     """Expands and backs up each game's leaf; plays a move where that was a search's last."""
+    options = settled(options)
     row = cuda.grid(2)[1]
     b = first + row
     if b < last:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tesuji.games.contract import Game, has_chance
+from tesuji.games.contract import Game
 from tesuji.networks.architectures import draw_zeros, make_network
 from tesuji.networks.config import NetworkConfig, resolve_network
 from tesuji.networks.evaluators import (
@@ -20,6 +20,7 @@ from tesuji.networks.evaluators import (
 )
 from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
+from tesuji.selfplay.search_defaults import default_search, follow_selection
 from tesuji.settings import check_types, option_kinds, parse_option
 
 
@@ -141,17 +142,12 @@ class RunOptions:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
 
 
-def selfplay_search() -> SearchConfig:
-    """How self-play searches unless told otherwise."""
-    return SearchConfig(simulations=16, selection="gumbel")
-
-
 @dataclass(frozen=True)
 class RunConfig:
     """All sections."""
 
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    search: SearchConfig = field(default_factory=selfplay_search)
+    search: SearchConfig = field(default_factory=SearchConfig)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     run: RunOptions = field(default_factory=RunOptions)
@@ -159,8 +155,7 @@ class RunConfig:
 
 def default_config(game: Game) -> RunConfig:
     """The settings for a game on the CPU that nobody has changed yet."""
-    can_prove = game.num_players <= 2 and not has_chance(game)
-    return RunConfig(search=dataclasses.replace(selfplay_search(), proven_values=can_prove))
+    return RunConfig(search=default_search(game))
 
 
 def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
@@ -183,7 +178,7 @@ def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
             )
         value = parse_option(type(sections[section]), option, text.strip())
         changed.setdefault(section, {})[option] = value
-    _follow_selection(changed.get("search", {}))
+    follow_selection(changed.get("search", {}))
     return dataclasses.replace(
         config,
         **{
@@ -191,18 +186,6 @@ def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
             for name, options in changed.items()
         },
     )
-
-
-def _follow_selection(search: dict[str, Any]) -> None:
-    """Another formula than Gumbel's needs more simulations, PUCT noise; where that was not set."""
-    selection = search.get("selection", "auto")
-    if selection != "auto":
-        search.setdefault("noise_weight", 0.25 if selection.startswith("puct") else 0.0)
-    if selection not in ("auto", "gumbel"):
-        if "simulations" not in search and "visits" not in search:
-            search["visits"] = 32
-    if search.get("visits"):
-        search.setdefault("simulations", 0)
 
 
 def measure_engine(

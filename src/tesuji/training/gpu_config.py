@@ -10,6 +10,7 @@ from tesuji.networks.config import NetworkConfig, resolve_network
 from tesuji.search.config import SearchConfig
 from tesuji.search.tree import bytes_each, edges_per_node
 from tesuji.selfplay.config import SelfPlayConfig
+from tesuji.selfplay.search_defaults import default_search
 from tesuji.training.config import RunConfig, TrainingConfig, change, default_config
 
 _CHANNELS = 64
@@ -41,8 +42,7 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
     base = default_config(game)
     if device == "cpu":
         return change(base, settings)
-    search = dataclasses.replace(base.search, selection="puct", simulations=32, noise_weight=0.25)
-    base = dataclasses.replace(base, search=search)
+    base = dataclasses.replace(base, search=default_search(game, device))
     asked = change(base, settings)
     network = resolve_network(asked.network, game)
     if network.kind == "residual" and not _is_set("network.channels", settings):

@@ -1,0 +1,151 @@
+"""What a round of a search on a GPU is made of: each of its steps as a kernel of its own.
+
+    python benchmarks/round_phases.py [GAME] [GAMES] [SIMULATIONS] [THREADS]
+
+Microseconds of each step, the mean of all rounds of one search, alone on the GPU; and of the kernel
+that does them all. The network is 4x64 with drawn weights.
+"""
+
+import collections
+import sys
+
+import torch
+from numba import cuda
+
+from tesuji import SearchConfig, make_game
+from tesuji.cli.gpu_rates import drawn_positions, require_gpu, trace_kernels
+from tesuji.cuda_compiling import CudaKernel, settled
+from tesuji.devices import choose_device
+from tesuji.networks.architectures import draw_zeros, make_network
+from tesuji.networks.config import NetworkConfig
+from tesuji.networks.cuda_engine import CudaEvaluator
+from tesuji.search.cuda import clear_games, play_round
+from tesuji.search.device_run import DeviceSearch
+from tesuji.search.expansion import set_priors
+from tesuji.search.lanes import join_lanes, leads
+from tesuji.search.root import begin
+from tesuji.search.simulation import (
+    clear_rows,
+    finish_leaf,
+    observe_leaves,
+    select_leaves,
+    stop_waiting,
+    take_values,
+)
+
+
+@CudaKernel
+def values_step(tree, scratch, options, states, leaves, first, last):
+    b = first + cuda.grid(2)[1]
+    if b < last and scratch.work[b].num_leaves > 0 and leads():
+        stop_waiting(tree, b, scratch.leaves[b, 0])
+        take_values(tree, scratch, b, scratch.leaves[b, 0], leaves.values, b - first)
+
+
+@CudaKernel
+def priors_step(tree, scratch, options, states, leaves, first, last):
+    b = first + cuda.grid(2)[1]
+    if b < last and scratch.work[b].num_leaves > 0:
+        set_priors(tree, scratch, b, scratch.leaves[b, 0], leaves.logits, b - first)
+
+
+@CudaKernel
+def backup_step(tree, scratch, options, states, leaves, first, last):
+    options = settled(options)
+    b = first + cuda.grid(2)[1]
+    if b < last and scratch.work[b].num_leaves > 0:
+        if leads():
+            finish_leaf(tree, scratch, options, b, scratch.leaves[b, 0])
+        join_lanes()
+        if leads():
+            scratch.work[b].num_leaves = 0
+
+
+@CudaKernel
+def clear_step(tree, scratch, options, states, leaves, first, last):
+    b = first + cuda.grid(2)[1]
+    if b < last:
+        clear_rows(leaves.cells, b - first, 1)
+
+
+@CudaKernel
+def select_step(tree, scratch, options, states, leaves, first, last):
+    options = settled(options)
+    b = first + cuda.grid(2)[1]
+    if b < last:
+        begin(tree, scratch, options, b, states[b])
+        select_leaves(tree, scratch, options, b)
+
+
+@CudaKernel
+def observe_step(tree, scratch, options, states, leaves, first, last):
+    b = first + cuda.grid(2)[1]
+    if b < last:
+        observe_leaves(tree, scratch, b, leaves.planes, b - first)
+
+
+FINISHING = (values_step, priors_step, backup_step)
+SELECTING = (clear_step, select_step, observe_step)
+NAMES = [step.__name__ for step in (*FINISHING, *SELECTING, play_round, clear_games)]
+
+
+def main() -> None:
+    name, games, simulations, lanes = (
+        *sys.argv[1:],
+        *("connect-four", 4096, 64, 8)[len(sys.argv) - 1 :],
+    )
+    games, simulations, lanes = int(games), int(simulations), int(lanes)
+    print(require_gpu(), "PyTorch", torch.__version__, name, games, simulations, lanes)
+    choose_device("cuda", needs_torch=True)
+    game = make_game(name)
+    network = draw_zeros(make_network(game, NetworkConfig(blocks=4, channels=64), 0))
+    evaluator = CudaEvaluator(network, game, rows=games)
+    config = SearchConfig(simulations=simulations, selection="puct")
+    search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
+    search.run()
+    run, states = search._run, cuda.to_device(search._states)
+    batch = evaluator.device_batch(games)
+    part = run.parts[0]._replace(batch=batch, first=0, last=games)
+    arguments = (run._tag, run.tree, run._scratch, run._options, states, part.leaves())
+
+    def in_steps():
+        clear(search)
+        for step in SELECTING:
+            step(*arguments, 0, games, lanes=lanes, stream=batch.stream())
+        for _ in range(simulations):
+            batch.run()
+            batch.answer()
+            for step in (*FINISHING, *SELECTING):
+                step(*arguments, 0, games, lanes=lanes, stream=batch.stream())
+
+    def in_one():
+        clear(search)
+        how = {"lanes": lanes, "stream": batch.stream()}
+        play_round(*arguments, False, True, 0, games, **how)
+        for _ in range(simulations):
+            batch.run()
+            batch.answer()
+            play_round(*arguments, True, True, 0, games, **how)
+
+    for work in (in_steps, in_one):
+        work()
+        print_means(trace_kernels(work))
+
+
+def clear(search):
+    run = search._run
+    clear_games(run._tag, run.tree, run._scratch, 0, run.games)
+
+
+def print_means(spans):
+    spent = collections.defaultdict(list)
+    for span in spans:
+        spent[next((k for k in NAMES if k in span.name), "network")].append(span.end - span.start)
+    for name, times in spent.items():
+        print(f"  {name:14s} {sum(times) / len(times):7.1f} us, {len(times)} times")
+    own = sum(sum(times) for name, times in spent.items() if name != "network")
+    print(f"  all but the network: {own:.0f} us")
+
+
+if __name__ == "__main__":
+    main()

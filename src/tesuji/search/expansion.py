@@ -7,7 +7,15 @@ from tesuji.compiling import kernel_function
 from tesuji.games.contract import CHANCE
 from tesuji.games.rules import chance_outcomes, legal_actions, play
 from tesuji.search.amaf import clear_amaf
-from tesuji.search.lanes import join_lanes, lane, largest_of_lanes, leaders, leads, num_lanes
+from tesuji.search.lanes import (
+    copy_record,
+    join_lanes,
+    lane,
+    largest_of_lanes,
+    leaders,
+    leads,
+    num_lanes,
+)
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.rollout import sample_chance
 from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL
@@ -21,8 +29,9 @@ def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) ->
     is_kept = not is_full(tree, scratch, options, b)
     child = tree.roots[b].num_nodes if is_kept else spare_place(tree, scratch, options, b)
     join_lanes()
+    copy_record(tree.states, b, child, node)
+    join_lanes()
     if leads():
-        tree.states[b, child] = tree.states[b, node]
         play(tree.states[b, child], tree.edges[b, edge].action)
         start_node(tree, scratch, options, b, child, node, edge)
         if is_kept:
@@ -136,12 +145,11 @@ def set_priors(tree: Any, scratch: Any, b: Any, node: Any, logits: Any, row: Any
     """Priors by a softmax of logits[row] over the node's legal moves; equal ones if all are −∞."""
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
     weights, largest, num_bad = scratch.work[b].weights, -math.inf, 0
-    for index in range(lane(), count, num_lanes()):
+    for index in range(lane(), count, num_lanes()):  # nothing is written: loads can overtake
         weight = float(logits[row, tree.edges[b, first + index].action])
         if not weight < math.inf:  # NaN is not either
             num_bad += 1
         largest = max(largest, weight)
-        weights[index] = weight
     largest, num_bad = largest_of_lanes(largest), largest_of_lanes(num_bad)
     if num_bad > 0 or largest == -math.inf:
         if leads():
@@ -151,7 +159,8 @@ def set_priors(tree: Any, scratch: Any, b: Any, node: Any, logits: Any, row: Any
                 scratch.work[b].fallbacks += 1
         return
     for index in range(lane(), count, num_lanes()):
-        weights[index] = math.exp(weights[index] - largest)
+        weight = float(logits[row, tree.edges[b, first + index].action])
+        weights[index] = math.exp(weight - largest)
     join_lanes()
     total = 0.0
     for index in range(count):  # by every lane, in this order: so the sum is the same everywhere

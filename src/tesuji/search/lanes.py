@@ -10,8 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import cuda
-from numba.extending import overload
+from llvmlite import ir
+from numba import cuda, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.numpy_support import as_dtype
 
 from tesuji.compiling import KERNEL
 
@@ -33,6 +36,11 @@ def lanes_for(edges: int, games: int, is_beside: bool = False) -> int:
     while lanes < min(edges, MOST_LANES) and 2 * lanes * games <= most:
         lanes *= 2
     return lanes
+
+
+def copy_record(records: Any, b: Any, target: Any, source: Any) -> None:
+    """Writes record [b, source] over [b, target]; its words are shared by the threads."""
+    records[b, target] = records[b, source]
 
 
 def lane() -> Any:
@@ -67,6 +75,30 @@ def largest_of_lanes(value: Any) -> Any:
 def best_of_lanes(place: Any, score: Any) -> Any:
     """The place of the largest score, of equals the first."""
     return place
+
+
+def _gpu_copy_record(records: Any, b: Any, target: Any, source: Any) -> None:
+    copy_words(records[b, target], records[b, source], lane(), num_lanes())
+
+
+@intrinsic
+def copy_words(_: Any, target: Any, source: Any, first: Any, step: Any) -> Any:
+    """Copies every `step`-th word of a record, from the `first` on; words as large as it allows.
+
+    Numba copies records byte by byte on a GPU.
+    """
+
+    def generate(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+        size = as_dtype(target).alignment
+        word = ir.IntType(8 * size)
+        places = [builder.bitcast(pointer, word.as_pointer()) for pointer in arguments[:2]]
+        count = ir.Constant(arguments[2].type, target.size // size)
+        with cgutils.for_range_slice(builder, arguments[2], count, arguments[3]) as (index, _):
+            to, source_word = (builder.gep(place, [index]) for place in places)
+            builder.store(builder.load(source_word), to)
+        return None
+
+    return types.void(target, source, first, step), generate
 
 
 def _gpu_lane() -> Any:
@@ -129,6 +161,7 @@ def _differ(function: Callable[..., Any], on_gpu: Callable[..., Any]) -> None:
     overload(function, strict=False, target="cuda")(lambda *_: on_gpu)
 
 
+_differ(copy_record, _gpu_copy_record)
 _differ(lane, _gpu_lane)
 _differ(num_lanes, _gpu_num_lanes)
 _differ(leads, _gpu_leads)

@@ -68,6 +68,16 @@ def compiled_as(
     return register
 
 
+class Settings:
+    """A named tuple of numbers, some of which a GPU's code is compiled for; see `CudaKernel`."""
+
+    __slots__ = ()
+
+    def known(self) -> tuple[tuple[str, Any], ...]:
+        """Those, with their names."""
+        raise NotImplementedError
+
+
 class Kernel:
     """An entry point for the CPU, compiled once per tag; releases the GIL while it runs."""
 

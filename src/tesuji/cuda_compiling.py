@@ -12,14 +12,19 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numba
 import numpy as np
 from numba import cuda
 from numpy.typing import NDArray
 
-from tesuji.compiling import check_cache_folder, warn_of_cache, without_garbage_collection
+from tesuji.compiling import (
+    Settings,
+    check_cache_folder,
+    warn_of_cache,
+    without_garbage_collection,
+)
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
 _SWITCH = "CUDA_LOW_OCCUPANCY_WARNINGS"
@@ -37,14 +42,14 @@ Array = Any
 
 
 class CudaKernel:
-    """An entry point for the GPU, compiled once per tag as `Kernel` is.
+    """An entry point for the GPU, compiled once per tag as `Kernel` is, and for what is known.
 
     Its function's last two arguments are the range of games; `cuda.grid(2)[1]` counts those. In the
     simulator a game always has one thread.
 
-    An argument may be `Settings`. What they say is known is put into the code, which is compiled
-    for each such combination: so nothing is left of what is switched off, which is most of it. The
-    function then begins with `options = settled(options)`.
+    A function that begins with `options = settled(options)` has an argument that is `Settings`.
+    What they say is known is put into the code, which is compiled for each such combination: so
+    nothing is left of what is switched off, which is most of it.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -74,24 +79,26 @@ class CudaKernel:
             configure(self._compiled[name], games, lanes, stream)(*arguments)
         self._launched.add(name)
 
-    def is_cached(self, tag: str, settings: "Settings | None" = None) -> bool:
+    def is_cached(self, tag: str, settings: Settings | None = None) -> bool:
         """Whether code for the tag, and for what is known, is on disk."""
         dispatcher = self._dispatcher(self._name(tag, settings), settings)
         name, folder = dispatcher.py_func.__qualname__, dispatcher.stats.cache_path
         return folder is not None and any(Path(folder).glob(f"*{name}-*.nbi"))
 
-    def _name(self, tag: str, settings: "Settings | None") -> str:
+    def _name(self, tag: str, settings: Settings | None) -> str:
         """What the code is called that is compiled for both."""
-        if settings is None or settled.__name__ not in self.function.__code__.co_names:
+        if settled.__name__ not in self.function.__code__.co_names:
             return tag
-        return f"{tag}-{hashlib.sha256(repr(settings.known()).encode()).hexdigest()[:8]}"
+        if settings is None:
+            raise TypeError(f"{self.function.__name__} is compiled for settings; give them too")
+        return f"{tag}-{_digest_of(settings)}"
 
-    def _dispatcher(self, name: str, settings: "Settings | None") -> Any:
+    def _dispatcher(self, name: str, settings: Settings | None) -> Any:
         if name not in self._compiled:
             self._compiled[name] = self._compile(name, settings)
         return self._compiled[name]
 
-    def _compile(self, name: str, settings: "Settings | None", is_kept: bool = True) -> Any:
+    def _compile(self, name: str, settings: Settings | None, is_kept: bool = True) -> Any:
         copy = self.settled_copy(name, settings)
         if IS_SIMULATED:
             return cuda.jit(copy)
@@ -108,26 +115,15 @@ class CudaKernel:
         check_cache_folder(compiled)
         return compiled
 
-    def settled_copy(self, name: str, settings: "Settings | None") -> Any:
+    def settled_copy(self, name: str, settings: Settings | None) -> Any:
         """The function with what is known of `settings` in it."""
         names = dict(self.function.__globals__)
-        if settings is not None and not IS_SIMULATED:
+        if settings is not None:
             names[settled.__name__] = _make_settled(settings)
         copy = types.FunctionType(self.function.__code__, names)
         copy.__module__ = self.function.__module__
         copy.__qualname__ = f"{self.function.__qualname__}-{name}"  # names the file in the cache
         return copy
-
-
-@runtime_checkable
-class Settings(Protocol):
-    """A named tuple of numbers, some of which are known when code is compiled."""
-
-    def _asdict(self) -> dict[str, Any]:
-        """All of them by name."""
-
-    def known(self) -> tuple[tuple[str, Any], ...]:
-        """Those, with their names."""
 
 
 def settled(settings: Any) -> Any:
@@ -138,12 +134,17 @@ def settled(settings: Any) -> Any:
 def _make_settled(settings: Settings) -> Any:
     """What `settled` is compiled as."""
     known = dict(settings.known())
-    values = (
-        repr(known[name]) if name in known else f"given.{name}" for name in settings._asdict()
-    )
+    names: tuple[str, ...] = type(settings)._fields  # type: ignore[attr-defined]
+    values = (repr(known[name]) if name in known else f"given.{name}" for name in names)
     scope: dict[str, Any] = {"Settings": type(settings)}
     exec(f"def settled(given):\n    return Settings({', '.join(values)})", scope)
-    return cuda.jit(scope["settled"], device=True, forceinline=True)
+    made = scope[settled.__name__]
+    return made if IS_SIMULATED else cuda.jit(made, device=True, forceinline=True)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_of(settings: Settings) -> str:
+    return hashlib.sha256(repr(settings.known()).encode()).hexdigest()[:8]
 
 
 def configure(compiled: Any, games: int, lanes: int = 1, stream: int = 0) -> Any:

@@ -75,3 +75,42 @@ def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
     monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
     assert main(["train", NAME, "--run", str(tmp_path / "run"), *settings]) == 2
     assert seen == [set()]
+
+
+def test_a_run_that_goes_on_has_what_it_needs_compiled():
+    from tesuji.cli.train_compiling import CompilingForRun
+    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.training.config import change, default_config
+
+    game = make_game(NAME)
+    config = change(default_config(game), ["search.selection=gumbel"])
+    with CompilingForRun() as compiling:
+        compiling._compilers = begun = Compilers(game, NAME, SEARCH)
+        assert begun.suit(SearchConfig(simulations=9, c_puct=3.0))  # only numbers differ
+        assert not begun.suit(config.search)
+        now = compiling.go_on(game, NAME, config, "cuda:0")
+        assert now is not begun and now.suit(config.search)
+        assert {process.returncode for process in begun._processes.values()} == {-signal.SIGTERM}
+        assert compiling.go_on(game, NAME, config, "cuda:0") is now
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [],
+        ["search.selection=gumbel"],
+        ["search.selection=uct", "selfplay.games=64"],
+        ["search.visits=40", "search.selection=puct", " search.c_puct = 2"],
+        ["search.simulations=20", "search.selection=puct-log", "search.noise_weight=0.1"],
+    ],
+)
+@pytest.mark.parametrize("name", ["connect-four", "pig"])
+def test_what_is_compiled_first_is_what_a_new_run_searches_by(name, settings, monkeypatch):
+    from tesuji.selfplay.search_defaults import chosen_search
+    from tesuji.training import gpu_config
+
+    monkeypatch.setattr(gpu_config, "free_bytes", lambda: 1 << 34)
+    game = make_game(name)
+    for device in ("cpu", "cuda:0"):
+        config = gpu_config.new_config(game, device, settings)
+        assert chosen_search(game, device, settings) == config.search

@@ -72,4 +72,6 @@ def test_code_is_kept_by_what_is_known_where_a_kernel_settles_it():
     one, other = options_of(), options_of(proven_values=True)
     assert play_round._name("tag", one) != play_round._name("tag", other)
     assert play_round._name("tag", one) == play_round._name("tag", options_of(c_puct=3.0))
-    assert clear_games._name("tag", one) == "tag"
+    assert clear_games._name("tag", one) == clear_games._name("tag", None) == "tag"
+    with pytest.raises(TypeError, match="play_round is compiled for settings; give them too"):
+        play_round._name("tag", None)

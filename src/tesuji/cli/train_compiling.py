@@ -57,6 +57,9 @@ class CompilingForRun:
             if self._compilers is not None:
                 self._compilers.close()
             return None
+        if self._compilers is not None and not self._compilers.suit(config.search):
+            self._compilers.close()  # a run that goes on, by its game's name
+            self._compilers = None
         if self._compilers is None:
             from tesuji.selfplay.compiling_ahead import Compilers
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tesuji.compiling import Settings
 from tesuji.devices import free_bytes
 from tesuji.games.contract import Game
 from tesuji.records import Record
@@ -67,10 +68,10 @@ OPTIONS_DTYPE = _record_dtype()
 _USUAL = {"leaves": 1, "rollouts": 1, "visit_exponent": 0.5, "widening_exponent": 0.5}
 
 
-class Options(namedtuple("Options", OPTIONS_DTYPE.names or ())):  # type: ignore[misc]
+class Options(Settings, namedtuple("Options", OPTIONS_DTYPE.names or ())):  # type: ignore[misc]
     """The same numbers as arguments of a kernel: a GPU has those at hand, and memory is far away.
 
-    Which ways are taken is known when a kernel is compiled (`Settings` in cuda_compiling.py); how
+    Which ways are taken is known when a kernel is compiled (`CudaKernel`); how
     large a number is, where it counts, may change without compiling anew.
     """
 

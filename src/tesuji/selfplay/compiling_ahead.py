@@ -27,7 +27,7 @@ from tesuji.search.device_run import DEVICE
 from tesuji.search.evaluators import LeafArrays
 from tesuji.search.options import Options, as_arguments, make_options, resolve
 from tesuji.search.scratch import Scratch, make_scratch
-from tesuji.search.tree import make_tree, plan_tree
+from tesuji.search.tree import TreeSize, edges_per_node, make_tree
 from tesuji.selfplay import cuda
 from tesuji.selfplay.config import SelfPlayConfig, resolve_selfplay
 from tesuji.selfplay.games import BY_RULES, Games, make_games, make_plan, move_dtype
@@ -49,6 +49,7 @@ SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
 SEARCH: dict[str, tuple[CudaKernel, ...]] = {"search": (search_cuda.play_round,)}
 """Of searches, by which a gate measures new weights."""
 
+_NODES = 8  # of the tree for which kernels are called
 _PATIENCE = 10  # added to the niceness of what is not needed at once
 
 
@@ -61,6 +62,7 @@ class Compilers:
     def __init__(self, game: Game, name: str, search: SearchConfig, device: str = "cuda:0") -> None:
         """Starts self-play's, with such searches; `name` is what `make_game` makes the game of."""
         self._game, self._name, self._device = game, name, device
+        self._known = _options_of(game, search).known()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._later: SearchConfig | None = None
         self._start(SELFPLAY, search)
@@ -72,6 +74,10 @@ class Compilers:
     def __exit__(self, *_: object) -> None:
         """Ends those that still run."""
         self.close()
+
+    def suit(self, search: SearchConfig) -> bool:
+        """Whether what is compiled for self-play is what such searches need."""
+        return self._known == _options_of(self._game, search).known()
 
     def want_search(self, search: SearchConfig) -> None:
         """Has those of such searches compiled too, once self-play's are done."""
@@ -128,7 +134,8 @@ def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
     """
     search, options = _resolved(search), _options_of(game, search)
     config = resolve_selfplay(SelfPlayConfig(games=1), game)
-    tree = make_tree(game, search, 1, plan_tree(game, search, 1), DEVICE)
+    size = TreeSize(nodes=_NODES, edges=_NODES * edges_per_node(game))
+    tree = make_tree(game, search, 1, size, DEVICE)
     scratch = Scratch(*map(upload, make_scratch(game, search, 1, 0)))
     games = make_games(game, 1)
     games.seats["ending"] = BY_RULES

@@ -14,14 +14,18 @@ from tesuji.settings import parse_option
 _SECTION = "search."
 
 
+def usual_search() -> SearchConfig:
+    """As it is on a CPU, where nothing is known of the game."""
+    return SearchConfig(simulations=16, selection="gumbel")
+
+
 def default_search(game: Game, device: str = "cpu") -> SearchConfig:
     """The settings of a search in self-play that nobody has changed."""
+    search = usual_search()
+    if device != "cpu":
+        search = SearchConfig(simulations=32, selection="puct", noise_weight=0.25)
     can_prove = game.num_players <= 2 and not has_chance(game)
-    if device == "cpu":
-        return SearchConfig(simulations=16, selection="gumbel", proven_values=can_prove)
-    return SearchConfig(
-        simulations=32, selection="puct", noise_weight=0.25, proven_values=can_prove
-    )
+    return dataclasses.replace(search, proven_values=can_prove)
 
 
 def chosen_search(game: Game, device: str, settings: Sequence[str]) -> SearchConfig:

@@ -20,7 +20,7 @@ from tesuji.networks.evaluators import (
 )
 from tesuji.search.config import SearchConfig, check_for_game
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
-from tesuji.selfplay.search_defaults import default_search, follow_selection
+from tesuji.selfplay.search_defaults import default_search, follow_selection, usual_search
 from tesuji.settings import check_types, option_kinds, parse_option
 
 
@@ -147,7 +147,7 @@ class RunConfig:
     """All sections."""
 
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
+    search: SearchConfig = field(default_factory=usual_search)
     selfplay: SelfPlayConfig = field(default_factory=SelfPlayConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     run: RunOptions = field(default_factory=RunOptions)

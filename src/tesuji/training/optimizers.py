@@ -88,15 +88,24 @@ def saved_state(
     """
     tensors = {"step": torch.tensor(step)}
     for name, tensor in network.state_dict().items():
-        tensors[f"network.{name}"] = tensor.cpu().contiguous()
+        tensors[f"network.{name}"] = _on_host(tensor)
     for name, tensor in average.state_dict().items():
-        tensors[f"average.{name}"] = tensor.cpu().contiguous()
+        tensors[f"average.{name}"] = _on_host(tensor)
     gathered = optimizer.state_dict()["state"] if optimizer is not None else {}
     for index, entry in gathered.items():
         for name, value in entry.items():
             if isinstance(value, Tensor):
-                tensors[f"optimizer.{index}.{name}"] = value.cpu().contiguous()
+                tensors[f"optimizer.{index}.{name}"] = _on_host(value)
     return tensors
+
+
+def _on_host(tensor: Tensor) -> Tensor:
+    """A copy in the usual order of channels.
+
+    A GPU brings it into that order: the threads by which PyTorch does it on a CPU wait for
+    milliseconds, for each tensor, while another process has one of its cores.
+    """
+    return tensor.contiguous().cpu()
 
 
 def restore_state(

@@ -50,21 +50,31 @@ def test_every_game_that_runs_there_has_a_config(name, large_gpu):
     config = resolve_run(new_config(game, "cuda:0", ["training.precision=float32"]), game, "cuda:0")
     is_board = len(game.observation_shape) == 3
     assert config.network.kind == ("residual" if is_board else "mlp")
-    assert config.network.channels == (64 if is_board else NetworkConfig().channels)
+    usual = NetworkConfig().blocks, NetworkConfig().channels
+    assert (config.network.blocks, config.network.channels) == ((8, 64) if is_board else usual)
 
 
 def test_a_network_that_was_asked_for_is_taken(large_gpu):
     kind = new_config(CONNECT_FOUR, "cuda:0", ["network.kind=mlp", "network.width=99"]).network
     assert (kind.kind, kind.width) == ("mlp", 99)
-    assert new_config(CONNECT_FOUR, "cuda:0", ["network.channels=48"]).network.channels == 48
+    sized = new_config(CONNECT_FOUR, "cuda:0", ["network.channels=48"]).network
+    assert (sized.blocks, sized.channels) == (8, 48)
+    sized = new_config(CONNECT_FOUR, "cuda:0", ["network.blocks=2"]).network
+    assert (sized.blocks, sized.channels) == (2, 64)
 
 
 @pytest.mark.parametrize(
-    ("selection", "noise"), [("gumbel", 0.0), ("uct", 0.0), ("puct", 0.25), ("puct-log", 0.25)]
+    ("selection", "noise", "fpu"),
+    [
+        ("gumbel", 0.0, "auto"),
+        ("uct", 0.0, "auto"),
+        ("puct", 0.25, "parent"),
+        ("puct-log", 0.25, "parent"),
+    ],
 )
-def test_noise_follows_the_selection(selection, noise, large_gpu):
+def test_what_is_for_puct_alone_follows_the_selection(selection, noise, fpu, large_gpu):
     config = new_config(CONNECT_FOUR, "cuda:0", [f"search.selection={selection}"])
-    assert config.search.noise_weight == noise
+    assert (config.search.noise_weight, config.search.fpu) == (noise, fpu)
     assert max(config.search.simulations, config.search.visits) == 32
     assert new_config(CONNECT_FOUR, "cuda:0").search.noise_weight == 0.25
 

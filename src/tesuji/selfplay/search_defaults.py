@@ -23,7 +23,7 @@ def default_search(game: Game, device: str = "cpu") -> SearchConfig:
     """The settings of a search in self-play that nobody has changed."""
     search = usual_search()
     if device != "cpu":
-        search = SearchConfig(simulations=32, selection="puct", noise_weight=0.25)
+        search = SearchConfig(simulations=32, selection="puct", fpu="parent", noise_weight=0.25)
     can_prove = game.num_players <= 2 and not has_chance(game)
     return dataclasses.replace(search, proven_values=can_prove)
 
@@ -45,10 +45,16 @@ def chosen_search(game: Game, device: str, settings: Sequence[str]) -> SearchCon
 
 
 def follow_selection(changed: dict[str, Any]) -> None:
-    """Another formula than Gumbel's needs more simulations, PUCT noise; where that was not set."""
+    """Another formula than Gumbel's needs more simulations, PUCT noise; where that was not set.
+
+    And what is for PUCT alone goes with it.
+    """
     selection = changed.get("selection", "auto")
+    is_puct = selection.startswith("puct")
     if selection != "auto":
-        changed.setdefault("noise_weight", 0.25 if selection.startswith("puct") else 0.0)
+        changed.setdefault("noise_weight", 0.25 if is_puct else 0.0)
+        if not is_puct:
+            changed.setdefault("fpu", "auto")
     if selection not in ("auto", "gumbel"):
         if "simulations" not in changed and "visits" not in changed:
             changed["visits"] = 32

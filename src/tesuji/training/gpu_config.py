@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from tesuji.devices import choose_device, free_bytes
 from tesuji.games.contract import Game
@@ -13,7 +14,7 @@ from tesuji.selfplay.config import SelfPlayConfig
 from tesuji.selfplay.search_defaults import default_search
 from tesuji.training.config import RunConfig, TrainingConfig, change, default_config
 
-_CHANNELS = 64
+_SIZES: dict[str, Any] = {"blocks": 8, "channels": 64}  # of a residual network
 _MOST_GAMES = 8192  # side by side; twice as many gain 13 %, see docs/measurements.md
 
 
@@ -44,14 +45,15 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
         return change(base, settings)
     base = dataclasses.replace(base, search=default_search(game, device))
     asked = change(base, settings)
-    network = resolve_network(asked.network, game)
-    if network.kind == "residual" and not _is_set("network.channels", settings):
-        network = dataclasses.replace(network, channels=_CHANNELS)
+    network = asked.network
+    if resolve_network(network, game).kind == "residual":
+        sizes = {k: v for k, v in _SIZES.items() if not _is_set(f"network.{k}", settings)}
+        network = dataclasses.replace(network, **sizes)
     games = fit_games(game, asked.search, network, free_bytes())
     games = asked.selfplay.games if _is_set("selfplay.games", settings) else games
     fitting = dataclasses.replace(
         base,
-        network=dataclasses.replace(asked.network, channels=network.channels),
+        network=network,
         selfplay=SelfPlayConfig(games=games, temperature=0.4),
         training=TrainingConfig(
             generation_positions=32 * games,

@@ -3,12 +3,18 @@
 import pytest
 
 from tesuji import make_game
+from tesuji.cli.main import main
 from tesuji.games.registry import bundled_games
 from tesuji.networks.config import NetworkConfig
 from tesuji.search.config import SearchConfig
 from tesuji.training import gpu_config
-from tesuji.training.config import measure_engine, resolve_run
-from tesuji.training.gpu_config import choose_training_device, fit_games, new_config
+from tesuji.training.config import change, measure_engine, resolve_run
+from tesuji.training.gpu_config import (
+    choose_training_device,
+    device_of_settings,
+    fit_games,
+    new_config,
+)
 
 CONNECT_FOUR = make_game("connect-four")
 
@@ -77,6 +83,32 @@ def test_what_is_for_puct_alone_follows_the_selection(selection, noise, fpu, lar
     assert (config.search.noise_weight, config.search.fpu) == (noise, fpu)
     assert max(config.search.simulations, config.search.visits) == 32
     assert new_config(CONNECT_FOUR, "cuda:0").search.noise_weight == 0.25
+
+
+def test_a_formula_that_is_asked_for_later_is_as_if_it_had_been_so_at_first(large_gpu):
+    for device in ("cpu", "cuda:0"):
+        first = new_config(CONNECT_FOUR, device, ["search.selection=gumbel"])
+        other = change(first, ["search.selection=puct", "search.fpu=parent"])
+        assert (other.search.visits, other.search.simulations) == (32, 0)
+        again = change(other, ["search.selection=gumbel"])
+        assert (again.search.fpu, again.search.noise_weight) == ("auto", 0.0)
+        assert (again.search.visits, again.search.simulations) == (0, 16)
+
+
+def test_settings_are_those_of_the_device(large_gpu):
+    assert device_of_settings(["search.visits=40", "run.device=cpu"], CONNECT_FOUR) == "cpu"
+    search = new_config(CONNECT_FOUR, "cuda:0", ["search.visits=40"]).search
+    assert (search.visits, search.simulations, search.fpu) == (40, 0, "parent")
+    with pytest.raises(ValueError, match="simulations"):  # which Gumbel's way needs
+        new_config(CONNECT_FOUR, "cpu", ["search.visits=40"])
+
+
+def test_options_that_do_not_go_together_are_refused_before_anything_is_written(tmp_path, capsys):
+    folder = tmp_path / "run"
+    command = ["train", "tic-tac-toe", "--device", "cpu", "--run", str(folder)]
+    assert main([*command, "--set", "search.fpu=parent"]) == 2
+    assert "fpu counts only with selection=puct" in capsys.readouterr().err.replace("\n", " ")
+    assert not folder.exists()
 
 
 def test_a_new_run_on_the_cpu_is_as_it_was(large_gpu):

@@ -69,7 +69,7 @@ def train(
     Go on, or longer: [bold]tesuji train runs/connect-four --minutes 60[/]
 
     Settings have the sections network, search, selfplay, training and run, as in the run's
-    config.toml: [bold]--set network.blocks=6 --set search.visits=64 --set selfplay.games=512[/].
+    config.toml: [bold]--set network.blocks=6 --set search.simulations=64 --set training.reuse=2[/].
 
     Watch the curves: [bold]tensorboard --logdir runs[/]
     """
@@ -191,8 +191,8 @@ def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
 def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
     """The config, the game and the device of a new run; nothing is written."""
     from tesuji.games.registry import make_game
-    from tesuji.training.config import change, default_config, resolve_run
-    from tesuji.training.gpu_config import choose_training_device, new_config
+    from tesuji.training.config import resolve_run
+    from tesuji.training.gpu_config import device_of_settings, new_config
 
     if folder.state_file.exists():
         raise BadInput(
@@ -200,8 +200,7 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
             "back, or give another --run folder"
         )
     game = make_game(what)
-    asked = change(default_config(game), changes).run.device
-    device = choose_training_device(asked, game)
+    device = device_of_settings(changes, game)
     return resolve_run(new_config(game, device, changes), game, device), game, device
 
 

@@ -4,11 +4,11 @@ Without PyTorch, which takes seconds to import: by this a command begins to comp
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tesuji.games.contract import Game, has_chance
-from tesuji.search.config import SearchConfig
+from tesuji.search.config import SearchConfig, lay_over
 from tesuji.settings import parse_option
 
 _SECTION = "search."
@@ -40,23 +40,27 @@ def chosen_search(game: Game, device: str, settings: Sequence[str]) -> SearchCon
         if path.startswith(_SECTION):
             option = path.removeprefix(_SECTION).strip()
             changed[option] = parse_option(SearchConfig, option, text.strip())
-    follow_selection(changed)
-    return dataclasses.replace(default_search(game, device), **changed)
+    return change_search(default_search(game, device), changed)
 
 
-def follow_selection(changed: dict[str, Any]) -> None:
-    """Another formula than Gumbel's needs more simulations, PUCT noise; where that was not set.
+def change_search(search: SearchConfig, changed: Mapping[str, Any]) -> SearchConfig:
+    """The settings with others put in, and with what these bring along where it is not set.
 
-    And what is for PUCT alone goes with it.
+    Another formula than Gumbel's needs more simulations, and PUCT noise. What counts for nothing
+    with a new formula goes back to its default.
+
+    Raises:
+        ValueError: for values that make no sense.
     """
+    brought: dict[str, Any] = {}
     selection = changed.get("selection", "auto")
-    is_puct = selection.startswith("puct")
     if selection != "auto":
-        changed.setdefault("noise_weight", 0.25 if is_puct else 0.0)
-        if not is_puct:
-            changed.setdefault("fpu", "auto")
-    if selection not in ("auto", "gumbel"):
-        if "simulations" not in changed and "visits" not in changed:
-            changed["visits"] = 32
-    if changed.get("visits"):
-        changed.setdefault("simulations", 0)
+        brought["noise_weight"] = 0.25 if selection.startswith("puct") else 0.0
+    if selection == "gumbel":
+        brought["visits"] = 0
+        brought["simulations"] = search.simulations or usual_search().simulations
+    elif selection != "auto" and not changed.keys() & {"simulations", "visits"}:
+        brought["visits"] = 32
+    if (brought | {**changed}).get("visits"):
+        brought["simulations"] = 0
+    return lay_over(search, brought | {**changed})

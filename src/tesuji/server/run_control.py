@@ -49,19 +49,21 @@ def plan_training(
     Raises:
         ValueError: for settings that there are not, or that make no sense for the game.
     """
-    from tesuji.training.config import change, default_config, measure_engine, resolve_run
+    from tesuji.training.config import measure_engine, resolve_run
+    from tesuji.training.gpu_config import device_of_settings, new_config
 
     chosen = [f"run.minutes={minutes}", *settings]
-    config = change(default_config(game), chosen)
+    device = device_of_settings(chosen, game)
+    config = new_config(game, device, chosen)
     if config.run.minutes != minutes:
         raise ValueError(
             f"run.minutes is {config.run.minutes:g} among the settings, but the run is to have "
             f"{minutes:g} minutes; give them in one place"
         )
     _check_size(game, config)
-    config = resolve_run(config, game)
+    config = resolve_run(config, game, device)
     if config.run.engine != "auto":
-        measure_engine(config, game)  # only checks the engine
+        measure_engine(config, game, device)  # only checks the engine
     return config, chosen
 
 

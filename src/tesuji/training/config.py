@@ -19,8 +19,9 @@ from tesuji.networks.evaluators import (
     has_cuda_bf16,
 )
 from tesuji.search.config import SearchConfig, check_for_game
+from tesuji.search.options import resolve
 from tesuji.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
-from tesuji.selfplay.search_defaults import default_search, follow_selection, usual_search
+from tesuji.selfplay.search_defaults import change_search, default_search, usual_search
 from tesuji.settings import check_types, option_kinds, parse_option
 
 
@@ -178,14 +179,13 @@ def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
             )
         value = parse_option(type(sections[section]), option, text.strip())
         changed.setdefault(section, {})[option] = value
-    follow_selection(changed.get("search", {}))
-    return dataclasses.replace(
-        config,
-        **{
-            name: dataclasses.replace(sections[name], **options)
-            for name, options in changed.items()
-        },
-    )
+    replaced = {
+        name: dataclasses.replace(sections[name], **options)
+        for name, options in changed.items()
+        if name != "search"
+    }
+    search = change_search(config.search, changed.get("search", {}))
+    return dataclasses.replace(config, search=search, **replaced)
 
 
 def measure_engine(
@@ -232,6 +232,7 @@ def resolve_run(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig
     """
     check_for_game(config.search, game)
     check_selfplay_search(config.search)
+    resolve(config.search, "a network")  # refuses what does not go together
     network = resolve_network(config.network, game)
     precision, threads = config.training.precision, config.run.threads
     if precision == "auto":

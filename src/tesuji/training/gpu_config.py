@@ -15,7 +15,13 @@ from tesuji.selfplay.search_defaults import default_search
 from tesuji.training.config import RunConfig, TrainingConfig, change, default_config
 
 _SIZES: dict[str, Any] = {"blocks": 8, "channels": 64}  # of a residual network
-_MOST_GAMES = 8192  # side by side; twice as many gain 13 %, see docs/measurements.md
+_MOST_GAMES = 8192  # side by side; twice as many gain 8 % with 4x64, see docs/measurements.md
+
+
+def device_of_settings(settings: Sequence[str], game: Game) -> str:
+    """The device of a new run with such settings; see `choose_training_device`."""
+    about_run = [setting for setting in settings if setting.strip().startswith("run.")]
+    return choose_training_device(change(RunConfig(), about_run).run.device, game)
 
 
 def choose_training_device(asked: str, game: Game) -> str:

@@ -300,7 +300,7 @@ def test_a_cache_folder_that_went_away_gives_a_warning_and_the_result(tmp_path, 
     for config in ("numba.config", "numba.cuda.core.config"):
         monkeypatch.setattr(f"{config}.CACHE_DIR", str(tmp_path / "cache"))
     kernel, numbers = CudaKernel(write), upload(np.zeros(1))
-    folder = kernel._dispatcher("tag").stats.cache_path
+    folder = kernel._dispatcher("tag", None).stats.cache_path
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file where the folder should be")
     assert folder.startswith(str(tmp_path))

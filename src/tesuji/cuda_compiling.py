@@ -55,6 +55,7 @@ class CudaKernel:
     def __init__(self, function: Callable[..., None]) -> None:
         """Wraps `function`, whose arguments are arrays on the GPU, numbers and tuples of them."""
         self.function = function
+        self._settles = settled.__name__ in function.__code__.co_names
         self._compiled: dict[str, Any] = {}  # by tag and what is known
         self._launched: set[str] = set()
         functools.update_wrapper(self, function)
@@ -87,7 +88,7 @@ class CudaKernel:
 
     def _name(self, tag: str, settings: Settings | None) -> str:
         """What the code is called that is compiled for both."""
-        if settled.__name__ not in self.function.__code__.co_names:
+        if not self._settles:
             return tag
         if settings is None:
             raise TypeError(f"{self.function.__name__} is compiled for settings; give them too")
@@ -99,7 +100,7 @@ class CudaKernel:
         return self._compiled[name]
 
     def _compile(self, name: str, settings: Settings | None, is_kept: bool = True) -> Any:
-        copy = self.settled_copy(name, settings)
+        copy = self._settled_copy(name, settings)
         if IS_SIMULATED:
             return cuda.jit(copy)
         compile_copy = functools.partial(
@@ -115,10 +116,10 @@ class CudaKernel:
         check_cache_folder(compiled)
         return compiled
 
-    def settled_copy(self, name: str, settings: Settings | None) -> Any:
+    def _settled_copy(self, name: str, settings: Settings | None) -> Any:
         """The function with what is known of `settings` in it."""
         names = dict(self.function.__globals__)
-        if settings is not None:
+        if self._settles and settings is not None:
             names[settled.__name__] = _make_settled(settings)
         copy = types.FunctionType(self.function.__code__, names)
         copy.__module__ = self.function.__module__

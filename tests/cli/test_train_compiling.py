@@ -80,10 +80,10 @@ def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
 def test_a_run_that_goes_on_has_what_it_needs_compiled():
     from tesuji.cli.train_compiling import CompilingForRun
     from tesuji.selfplay.compiling_ahead import Compilers
-    from tesuji.training.config import change, default_config
+    from tesuji.training.config import default_config
 
     game = make_game(NAME)
-    config = change(default_config(game), ["search.selection=gumbel"])
+    config = default_config(game)  # by Gumbel
     with CompilingForRun() as compiling:
         compiling._compilers = begun = Compilers(game, NAME, SEARCH)
         assert begun.suit(SearchConfig(simulations=9, c_puct=3.0))  # only numbers differ
@@ -101,6 +101,7 @@ def test_a_run_that_goes_on_has_what_it_needs_compiled():
         ["search.selection=gumbel"],
         ["search.selection=uct", "selfplay.games=64"],
         ["search.visits=40", "search.selection=puct", " search.c_puct = 2"],
+        ["search.simulations=40", "search.noise_weight=0"],
         ["search.simulations=20", "search.selection=puct-log", "search.noise_weight=0.1"],
     ],
 )

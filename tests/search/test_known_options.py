@@ -7,7 +7,10 @@ import pytest
 from tesuji import SearchConfig, make_game
 from tesuji.search.options import as_arguments, make_options, resolve
 
-cuda_compiling = pytest.importorskip("tesuji.cuda_compiling", reason="needs numba-cuda")
+pytest.importorskip("numba_cuda", reason="needs numba-cuda")
+
+from tesuji import cuda_compiling
+
 GAME = make_game("tic-tac-toe")
 
 

@@ -58,7 +58,7 @@ class CompilingForRun:
                 self._compilers.close()
             return None
         if self._compilers is not None and not self._compilers.suit(config.search):
-            self._compilers.close()  # a run that goes on, by its game's name
+            self._compilers.close()  # begun for a new run, but the one in the folder goes on
             self._compilers = None
         if self._compilers is None:
             from tesuji.selfplay.compiling_ahead import Compilers

@@ -67,7 +67,6 @@ def play_round(
 @CudaKernel
 def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any, last: Any) -> None:
     """Writes of each game whether it is finished, its simulations, faults and leaves."""
-    options = settled(options)
     b = first + cuda.grid(2)[1]
     if b < last:
         report[b, 0] = is_finished(tree, scratch, options, b)

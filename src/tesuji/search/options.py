@@ -64,7 +64,7 @@ def _record_dtype() -> np.dtype[Any]:
 
 OPTIONS_DTYPE = _record_dtype()
 
-# Beside a 0, which turns off what it measures.
+# Values that are compiled in, as zeros are: another one is other code.
 _USUAL = {"leaves": 1, "rollouts": 1, "visit_exponent": 0.5, "widening_exponent": 0.5}
 
 

@@ -1,8 +1,8 @@
 """Compiles kernels in processes of their own, while a run is being prepared.
 
-Each of the large ones takes ten seconds, and the small ones together five, nearly all of it in
-Python, so threads would not help. What the processes compile is found on disk (Numba's cache) when
-the run calls it. As a program: GAME KERNELS DEVICE SEARCH, the last in JSON.
+Each of the large ones takes ten to twenty seconds, and the small ones together half of that, nearly
+all of it in Python, so threads would not help. What the processes compile is found on disk (Numba's
+cache) when the run calls it. As a program: GAME KERNELS DEVICE SEARCH, the last in JSON.
 """
 
 import dataclasses
@@ -46,7 +46,9 @@ SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
 }
 """Of self-play, which a run begins with: what each process compiles."""
 
-SEARCH: dict[str, tuple[CudaKernel, ...]] = {"search": (search_cuda.play_round,)}
+SEARCH: dict[str, tuple[CudaKernel, ...]] = {
+    "search": (search_cuda.play_round, search_cuda.report_games)
+}
 """Of searches, by which a gate measures new weights."""
 
 _NODES = 8  # of the tree for which kernels are called
@@ -166,6 +168,7 @@ def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
         cuda.take_games: (*all_games, zeros(dtype=np.int8), counts, harvest),
         cuda.observe_positions: (states, zeros(dtype=np.int64), planes),
         search_cuda.play_round: (tree, scratch, options, states, leaves, False, True),
+        search_cuda.report_games: (tree, scratch, options, zeros(4, dtype=np.int64)),
     }
     for kernel in (SELFPLAY | SEARCH)[name]:
         kernel(register(game), *arguments[kernel], 0, 1)

@@ -100,7 +100,7 @@ def saved_state(
 
 
 def _on_host(tensor: Tensor) -> Tensor:
-    """A copy in the usual order of channels.
+    """It on the CPU in the usual order of channels: the tensor itself, where it is so already.
 
     A GPU brings it into that order: the threads by which PyTorch does it on a CPU wait for
     milliseconds, for each tensor, while another process has one of its cores.

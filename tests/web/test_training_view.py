@@ -174,6 +174,9 @@ def test_opinions_end_with_what_the_newest_network_says(page, run_folder):
     page.get_by_text("As a table").click()
     table = page.get_by_role("table", name="Opinions by checkpoint")
     expect(table.locator("tbody tr")).to_have_count(len(run.steps))
+    taken = table.get_by_role("columnheader", name=run.game.action_name(4), exact=True)
+    expect(taken).to_have_count(0)  # so these are the opinions of the position after it
+    expect(table.get_by_role("columnheader", name="Right")).to_be_visible()  # which comes last
     titles = table.get_by_role("columnheader").all_inner_texts()
     newest = dict(zip(titles, rows_of(table)[0], strict=True))
     with torch.inference_mode():

@@ -53,7 +53,7 @@ class Binder:
         known = self._bound.get(function)
         if known is not None:
             return known
-        tree = _parse(function)
+        tree = parse(function)
         # The defaults are those of the original, not evaluated again: their names may be gone.
         tree.args.defaults = [ast.Constant(None) for _ in tree.args.defaults]
         tree.args.kw_defaults = [
@@ -174,7 +174,7 @@ def _find_method(cls: type, name: str, after: type | None) -> tuple[type, Any]:
     raise RuleError(f"{cls.__name__} has no method {name}")
 
 
-def _parse(function: Any) -> ast.FunctionDef:
+def parse(function: Any) -> ast.FunctionDef:
     """The function's syntax tree without decorators and annotations, lines as in its file."""
     try:
         lines, first = inspect.getsourcelines(function)

@@ -13,13 +13,14 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba import njit
 from numba.extending import overload
 
 from tesuji.inner_code import InnerCompiler
+from tesuji.settling import settle
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
 _has_warned = False  # one warning a process is enough
@@ -61,17 +62,33 @@ def compiled_as(
     """Decorates what tells, by the types of the arguments, which code calls of `function` mean."""
 
     def register(choose: Callable[..., Any]) -> Callable[..., Any]:
-        overload(function, strict=False)(choose)  # for CUDA, as it comes
+        overload(function, strict=False)(_settling(choose))  # for CUDA
         overload(function, strict=False, jit_options=cpu_options, target="cpu")(choose)
         return choose
 
     return register
 
 
+def _settling(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Chooses as `choose` does; with what is known of an argument that is `Settings`."""
+
+    def choose_settled(*given: Any, **named: Any) -> Any:
+        chosen = choose(*given, **named)
+        for place, argument in enumerate(given):
+            known = getattr(getattr(argument, "instance_class", None), "compiled_in", ())
+            if known and chosen is not None:
+                return settle(chosen, place, known)
+        return chosen
+
+    return choose_settled
+
+
 class Settings:
     """A named tuple of numbers, some of which a GPU's code is compiled for; see `CudaKernel`."""
 
     __slots__ = ()
+    compiled_in: ClassVar[tuple[tuple[str, Any], ...]] = ()
+    """Those that the code has in it in which a tuple of this class occurs."""
 
     def known(self) -> tuple[tuple[str, Any], ...]:
         """Those, with their names."""

@@ -137,7 +137,9 @@ def _make_settled(settings: Settings) -> Any:
     known = dict(settings.known())
     names: tuple[str, ...] = type(settings)._fields  # type: ignore[attr-defined]
     values = (repr(known[name]) if name in known else f"given.{name}" for name in names)
-    scope: dict[str, Any] = {"Settings": type(settings)}
+    # A class of its own: by the types of arguments the functions know what is known.
+    kind = type(type(settings).__name__, (type(settings),), {"compiled_in": settings.known()})
+    scope: dict[str, Any] = {"Settings": kind}
     exec(f"def settled(given):\n    return Settings({', '.join(values)})", scope)
     made = scope[settled.__name__]
     return made if IS_SIMULATED else cuda.jit(made, device=True, forceinline=True)

@@ -1,12 +1,18 @@
 """Searches to compare between devices; run as a program it prints the visits on both as JSON."""
 
+import contextlib
 import dataclasses
+import functools
 import json
 import sys
+import types
 
 import numpy as np
 
 from tesuji import CHANCE, SearchConfig, Searcher, StopFlag, make_game, search
+from tesuji.compiling import Settings
+from tesuji.cuda_compiling import IS_SIMULATED, CudaKernel, settled
+from tesuji.settling import settle
 
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
@@ -129,7 +135,52 @@ def network(game):
     return evaluate
 
 
+def settle_what_kernels_call():
+    """Has the simulator's kernels call what a GPU's compiler gets: without what is switched off."""
+    start = CudaKernel.__call__
+
+    def start_settled(self, tag, *arguments, **how):
+        # Only those that are compiled for each combination: others keep the names of the first.
+        settles = settled.__name__ in self.function.__code__.co_names
+        settings = next((given for given in arguments if isinstance(given, Settings)), None)
+        with settled_modules(settings.known() if settings and settles else ()):
+            start(self, tag, *arguments, **how)
+
+    CudaKernel.__call__ = start_settled
+
+
+@contextlib.contextmanager
+def settled_modules(known):
+    """Within, functions of the search that have `options` are those that are left with these."""
+    places = settled_functions(known)
+    for module, name, _, shorter in places:
+        setattr(module, name, shorter)
+    try:
+        yield
+    finally:
+        for module, name, function, _ in places:
+            setattr(module, name, function)
+
+
+@functools.cache
+def settled_functions(known):
+    """Modules, names in them, and those functions before and after."""
+    return [
+        (module, name, function, settle(function, arguments_of(function).index("options"), known))
+        for module in [sys.modules[name] for name in sys.modules if "tesuji.search" in name]
+        for name, function in vars(module).items()
+        if known and isinstance(function, types.FunctionType)
+        if "options" in arguments_of(function)
+    ]
+
+
+def arguments_of(function):
+    return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
 if __name__ == "__main__":
+    if IS_SIMULATED:
+        settle_what_kernels_call()
     devices, cases = sys.argv[1].split(","), sys.argv[2:]
     found = {case: {device: run_case(case, device) for device in devices} for case in cases}
     json.dump(found, sys.stdout)

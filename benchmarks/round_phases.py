@@ -21,7 +21,7 @@ from tesuji.networks.config import NetworkConfig
 from tesuji.networks.cuda_engine import CudaEvaluator
 from tesuji.search.cuda import clear_games, play_round
 from tesuji.search.device_run import DeviceSearch
-from tesuji.search.expansion import set_priors
+from tesuji.search.expansion import start_edges
 from tesuji.search.lanes import join_lanes, leads
 from tesuji.search.root import begin
 from tesuji.search.simulation import (
@@ -46,7 +46,7 @@ def values_step(tree, scratch, options, states, leaves, first, last):
 def priors_step(tree, scratch, options, states, leaves, first, last):
     b = first + cuda.grid(2)[1]
     if b < last and scratch.work[b].num_leaves > 0:
-        set_priors(tree, scratch, b, scratch.leaves[b, 0], leaves.logits, b - first)
+        start_edges(tree, scratch, b, 0, leaves.logits, b - first)
 
 
 @CudaKernel

@@ -42,7 +42,7 @@ def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) ->
             settle_chance(tree, scratch, b, child)
     join_lanes()
     if is_kept:
-        expand(tree, scratch, options, b, child)
+        expand(tree, scratch, options, b, child, scratch.work[b].num_leaves)
     return child
 
 
@@ -96,18 +96,22 @@ def settle_chance(tree: Any, scratch: Any, b: Any, node: Any) -> None:
 
 
 @kernel_function
-def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
-    """Gives the node an edge per outcome of chance, or per legal action, and then it waits."""
+def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any, k: Any) -> None:
+    """Finds room for an edge per outcome of chance, or per legal action, and then the node waits.
+
+    The edges of a node that is to be the k-th leaf are written once it is evaluated.
+    """
     node, state, work = tree.nodes[b, place], tree.states[b, place], scratch.work[b]
     if state.is_over:
         return
     is_chance, first, count = state.to_play == CHANCE, tree.roots[b].used_edges, 0
+    actions = scratch.actions[b, k]
     join_lanes()
     if leads():
         if is_chance:
-            count = chance_outcomes(state, work.actions, work.probabilities)
+            count = chance_outcomes(state, actions, work.probabilities)
         else:
-            count = legal_actions(state, work.actions)
+            count = legal_actions(state, actions)
         if count == 0:
             work.faults |= NO_LEGAL_ACTION
         node.first_edge = first
@@ -115,16 +119,19 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
         tree.roots[b].used_edges = first + count
     count = leaders(count)
     join_lanes()
-    share = 1.0 / max(1, count)
-    for index in range(lane(), count, num_lanes()):
-        prior = work.probabilities[index] if is_chance else share
-        start_edge(tree, options, b, first + index, work.actions[index], prior)
+    if is_chance or options.has_extras:  # templates look at the moves of a new node
+        share = 1.0 / max(1, count)
+        for index in range(lane(), count, num_lanes()):
+            prior = work.probabilities[index] if is_chance else share
+            start_edge(tree, b, first + index, actions[index], prior)
+            if options.has_extras:
+                start_extra(tree, b, first + index)
     join_lanes()
 
 
 @kernel_function
-def start_edge(tree: Any, options: Any, b: Any, place: Any, action: Any, prior: Any) -> None:
-    """Writes all of a new edge."""
+def start_edge(tree: Any, b: Any, place: Any, action: Any, prior: Any) -> None:
+    """Writes all of a new edge but what some options add."""
     edge = tree.edges[b, place]
     edge.action = action
     edge.prior = prior
@@ -132,41 +139,55 @@ def start_edge(tree: Any, options: Any, b: Any, place: Any, action: Any, prior: 
     edge.value_sum = 0.0
     edge.q = 0.0
     edge.child = UNVISITED
-    if options.has_extras:
-        extra = tree.extras[b, place]
-        extra.square_sum = 0.0
-        extra.exact = 0.0
-        extra.pending = 0
-        extra.is_proven = False
 
 
 @kernel_function
-def set_priors(tree: Any, scratch: Any, b: Any, node: Any, logits: Any, row: Any) -> None:
-    """Priors by a softmax of logits[row] over the node's legal moves; equal ones if all are −∞."""
-    first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
+def start_extra(tree: Any, b: Any, place: Any) -> None:
+    """Writes what some options add to a new edge."""
+    extra = tree.extras[b, place]
+    extra.square_sum = 0.0
+    extra.exact = 0.0
+    extra.pending = 0
+    extra.is_proven = False
+
+
+@kernel_function
+def start_equal_edges(tree: Any, scratch: Any, b: Any, k: Any) -> None:
+    """Writes the edges of the k-th leaf with equal priors."""
+    node = tree.nodes[b, scratch.leaves[b, k]]
+    first, count = node.first_edge, abs(node.num_edges)
+    share = 1.0 / max(1, count)
+    for index in range(lane(), count, num_lanes()):
+        start_edge(tree, b, first + index, scratch.actions[b, k, index], share)
+
+
+@kernel_function
+def start_edges(tree: Any, scratch: Any, b: Any, k: Any, logits: Any, row: Any) -> None:
+    """Writes the edges of the k-th leaf with a softmax of logits[row]; equal ones if all are −∞."""
+    node, actions = tree.nodes[b, scratch.leaves[b, k]], scratch.actions[b, k]
+    first, count = node.first_edge, abs(node.num_edges)
     weights, largest, num_bad = scratch.work[b].weights, -math.inf, 0
     for index in range(lane(), count, num_lanes()):  # nothing is written: loads can overtake
-        weight = float(logits[row, tree.edges[b, first + index].action])
+        weight = float(logits[row, actions[index]])
         if not weight < math.inf:  # NaN is not either
             num_bad += 1
         largest = max(largest, weight)
     largest, num_bad = largest_of_lanes(largest), largest_of_lanes(num_bad)
-    if num_bad > 0 or largest == -math.inf:
-        if leads():
-            if num_bad > 0:
-                scratch.work[b].faults |= NOT_A_NUMBER
-            else:
-                scratch.work[b].fallbacks += 1
-        return
+    is_usable = num_bad == 0 and largest > -math.inf
+    if leads() and not is_usable:
+        if num_bad > 0:
+            scratch.work[b].faults |= NOT_A_NUMBER
+        else:
+            scratch.work[b].fallbacks += 1
     for index in range(lane(), count, num_lanes()):
-        weight = float(logits[row, tree.edges[b, first + index].action])
-        weights[index] = math.exp(weight - largest)
+        weight = float(logits[row, actions[index]])
+        weights[index] = math.exp(weight - largest) if is_usable else 1.0
     join_lanes()
     total = 0.0
     for index in range(count):  # by every lane, in this order: so the sum is the same everywhere
         total += weights[index]
     for index in range(lane(), count, num_lanes()):
-        tree.edges[b, first + index].prior = weights[index] / total
+        start_edge(tree, b, first + index, actions[index], weights[index] / total)
 
 
 @kernel_function

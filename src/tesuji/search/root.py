@@ -25,7 +25,7 @@ def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
             prepare_root(tree, scratch, options, b)
     join_lanes()
     if is_new:
-        expand(tree, scratch, options, b, ROOT)
+        expand(tree, scratch, options, b, ROOT, 0)
 
 
 @kernel_function

@@ -28,6 +28,7 @@ class Scratch(NamedTuple):
     work: NDArray[Any]  # [B] see work_dtype
     streams: NDArray[np.uint64]  # [B] random numbers
     leaves: NDArray[np.int64]  # [B, K] nodes selected in this round
+    actions: NDArray[np.int32]  # [B, K, A] their legal actions, until they are evaluated
     trail: NDArray[Any]  # [B, L] see trail_dtype; empty without AMAF
     trace: NDArray[Any]  # [B, T] see trace_dtype; empty unless wanted
     fits: NDArray[np.uint64]  # [B, 2, words] see templates.py; empty without templates
@@ -107,6 +108,7 @@ def make_scratch(game: Game, config: SearchConfig, games: int, seed: int) -> Scr
         work=work,
         streams=make_streams(seed, games),
         leaves=np.zeros((games, config.leaves), np.int64),
+        actions=np.zeros((games, config.leaves, edges_per_node(game)), np.int32),
         trail=np.zeros((games, moves), trail_dtype()),
         trace=np.zeros((games, traced), trace_dtype(game)),
         fits=np.zeros((games, 2, -(-config.templates // 64)), np.uint64),

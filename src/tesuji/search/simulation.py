@@ -14,9 +14,10 @@ from tesuji.search.backup import backup
 from tesuji.search.expansion import (
     grow,
     is_full,
-    set_priors,
     sort_edges,
     spare_place,
+    start_edges,
+    start_equal_edges,
 )
 from tesuji.search.lanes import join_lanes, lane, leads, num_lanes
 from tesuji.search.options import AMAF_OFF
@@ -52,10 +53,16 @@ def select_in_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any) ->
 def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     """One round with the uniform evaluator, whose value is 0, or with rollouts."""
     select_leaves(tree, scratch, options, b)
+    for k in range(scratch.work[b].num_leaves):
+        leaf = scratch.leaves[b, k]
+        if is_kept(tree, b, leaf):
+            start_equal_edges(tree, scratch, b, k)
+        join_lanes()
+        if leads():
+            stop_waiting(tree, b, leaf)
+            finish_leaf(tree, scratch, options, b, leaf)
+        join_lanes()
     if leads():
-        for k in range(scratch.work[b].num_leaves):
-            stop_waiting(tree, b, scratch.leaves[b, k])
-            finish_leaf(tree, scratch, options, b, scratch.leaves[b, k])
         scratch.work[b].num_leaves = 0
     join_lanes()
 
@@ -194,7 +201,7 @@ def finish_leaves(
             take_values(tree, scratch, b, leaf, values, row + k)
         join_lanes()
         if is_kept(tree, b, leaf):
-            set_priors(tree, scratch, b, leaf, logits, row + k)
+            start_edges(tree, scratch, b, k, logits, row + k)
         join_lanes()
         if leads():
             if options.widening > 0.0 and is_kept(tree, b, leaf):

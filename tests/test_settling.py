@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tesuji.settling import settle
+from tesuji.cuda_sources import cuda_version
 
 OFF, SOME, ALL = range(3)
 
@@ -69,15 +69,15 @@ VALUES = itertools.product((OFF, SOME, ALL), (False, True), (0.0, 0.5), (1, 3))
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("options", [Options(*values) for values in VALUES])
 def test_results_are_those_of_the_function(function, options):
-    everything = settle(function, 0, tuple(options._asdict().items()))
-    something = settle(function, 0, (("way", options.way), ("is_strict", options.is_strict)))
+    everything = cuda_version(function, 0, tuple(options._asdict().items()))
+    something = cuda_version(function, 0, (("way", options.way), ("is_strict", options.is_strict)))
     for x in range(7):
         assert everything(None, x) == something(options, x) == function(options, x)
 
 
 def test_what_is_not_reached_is_gone():
     def names(*known):
-        return set(settle(calling, 0, known).__code__.co_names)
+        return set(cuda_version(calling, 0, known).__code__.co_names)
 
     assert "unwanted" in names(("way", SOME), ("is_strict", False))
     assert "unwanted" in names(("way", OFF), ("is_strict", True))
@@ -93,7 +93,7 @@ def calling(options, x):
 
 
 def test_it_keeps_its_name_its_lines_and_its_defaults():
-    settled = settle(branches, 0, (("way", SOME), ("is_strict", False)))
+    settled = cuda_version(branches, 0, (("way", SOME), ("is_strict", False)))
     assert settled(Options(weight=2.0), 1) == 4.0 and settled(Options(), 1, 5) == 6
     assert (settled.__name__, settled.__module__) == (branches.__name__, branches.__module__)
     assert settled.__code__.co_filename == branches.__code__.co_filename
@@ -101,10 +101,9 @@ def test_it_keeps_its_name_its_lines_and_its_defaults():
     assert lines <= {line for _, _, line in branches.__code__.co_lines() if line}
 
 
-def test_what_reads_none_of_it_or_stands_within_another_function_is_left_alone():
+def test_what_stands_within_another_function_is_left_alone():
     def within(options, x):
         return x + options.way + len(FUNCTIONS) + other
 
     other = 1
-    assert settle(within, 0, (("way", 1),)) is within
-    assert settle(branches, 0, (("other", 1),)) is branches
+    assert cuda_version(within, 0, (("way", 1),)) is within

@@ -7,6 +7,7 @@ user's own lines.
 """
 
 import ast
+import copy
 import enum
 import hashlib
 import inspect
@@ -73,6 +74,7 @@ class Binder:
         # has another name when it is run as a script, loaded from a path, or moved: use ours.
         bound.__module__, bound.__qualname__ = __name__, f"{function.__qualname__}-{self.tag}"
         bound.__defaults__, bound.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        bound.syntax_tree = tree  # its source is not what it was made from
         wrapped: Callable[..., Any] = self.wrap(bound)
         self._bound[function] = wrapped
         for name, value in _outer_names(function).items():
@@ -174,8 +176,11 @@ def _find_method(cls: type, name: str, after: type | None) -> tuple[type, Any]:
     raise RuleError(f"{cls.__name__} has no method {name}")
 
 
-def parse(function: Any) -> ast.FunctionDef:
+def parse(function: Any) -> Any:
     """The function's syntax tree without decorators and annotations, lines as in its file."""
+    known = getattr(function, "syntax_tree", None)
+    if known is not None:
+        return copy.deepcopy(known)
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):

@@ -19,8 +19,8 @@ import numba
 from numba import njit
 from numba.extending import overload
 
+from tesuji.cuda_sources import cuda_version
 from tesuji.inner_code import InnerCompiler
-from tesuji.settling import settle
 
 _config: Any = numba.config  # typed as Any: its settings are made at run time
 _has_warned = False  # one warning a process is enough
@@ -62,25 +62,27 @@ def compiled_as(
     """Decorates what tells, by the types of the arguments, which code calls of `function` mean."""
 
     def register(choose: Callable[..., Any]) -> Callable[..., Any]:
-        overload(function, strict=False)(_settling(choose))  # for CUDA
+        overload(function, strict=False)(_for_cuda(choose))
         overload(function, strict=False, jit_options=cpu_options, target="cpu")(choose)
         return choose
 
     return register
 
 
-def _settling(choose: Callable[..., Any]) -> Callable[..., Any]:
+def _for_cuda(choose: Callable[..., Any]) -> Callable[..., Any]:
     """Chooses as `choose` does; with what is known of an argument that is `Settings`."""
 
-    def choose_settled(*given: Any, **named: Any) -> Any:
+    def choose_for_cuda(*given: Any, **named: Any) -> Any:
         chosen = choose(*given, **named)
+        if chosen is None:
+            return None
         for place, argument in enumerate(given):
             known = getattr(getattr(argument, "instance_class", None), "compiled_in", ())
-            if known and chosen is not None:
-                return settle(chosen, place, known)
-        return chosen
+            if known:
+                return cuda_version(chosen, place, known)
+        return cuda_version(chosen)
 
-    return choose_settled
+    return choose_for_cuda
 
 
 class Settings:

@@ -5,13 +5,9 @@ reached as well, but only after Numba has found the types of all of it, which is
 """
 
 import ast
-import functools
 import operator
-import types
 from collections.abc import Callable, Iterator
 from typing import Any
-
-from tesuji.binding import parse
 
 _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -25,25 +21,11 @@ _ENDS = ast.Return, ast.Continue, ast.Break, ast.Raise
 _UNKNOWN = object()
 
 
-@functools.lru_cache(maxsize=1024)
-def settle(function: Any, place: int, known: tuple[tuple[str, Any], ...]) -> Any:
-    """The function as it is where its argument at `place` has these attributes.
-
-    One that does not read them, or that has variables of a function around it, is left alone.
-    """
-    name = function.__code__.co_varnames[place]
-    if function.__closure__ or not set(function.__code__.co_names) & dict(known).keys():
-        return function
-    tree = parse(function)
-    _Reader(name, dict(known)).visit(tree)
+def settle(tree: ast.FunctionDef, function: Any, name: str, known: dict[str, Any]) -> None:
+    """Makes the function's tree what it is where its argument `name` has these attributes."""
+    _Reader(name, known).visit(tree)
     _Folder(_constants_of(function) | _settled_locals(tree)).visit(tree)
     _tidy(tree)
-    module = ast.fix_missing_locations(ast.Module(body=[tree], type_ignores=[]))
-    compiled = compile(module, function.__code__.co_filename, "exec")
-    code = next(found for found in compiled.co_consts if isinstance(found, types.CodeType))
-    settled = types.FunctionType(code, function.__globals__, function.__name__)
-    settled.__defaults__, settled.__module__ = function.__defaults__, function.__module__
-    return settled
 
 
 class _Reader(ast.NodeTransformer):

@@ -12,7 +12,7 @@ import numpy as np
 from tesuji import CHANCE, SearchConfig, Searcher, StopFlag, make_game, search
 from tesuji.compiling import Settings
 from tesuji.cuda_compiling import IS_SIMULATED, CudaKernel, settled
-from tesuji.settling import settle
+from tesuji.cuda_sources import cuda_version
 
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
@@ -135,26 +135,26 @@ def network(game):
     return evaluate
 
 
-def settle_what_kernels_call():
-    """Has the simulator's kernels call what a GPU's compiler gets: without what is switched off."""
+def call_what_a_gpu_gets():
+    """Has the simulator's kernels call what a GPU's compiler gets in place of the functions."""
     start = CudaKernel.__call__
 
-    def start_settled(self, tag, *arguments, **how):
-        # Only those that are compiled for each combination: others keep the names of the first.
+    def start_with_those(self, tag, *arguments, **how):
+        # What is known only where a kernel is compiled for it: others keep the names of the first.
         settles = settled.__name__ in self.function.__code__.co_names
         settings = next((given for given in arguments if isinstance(given, Settings)), None)
-        with settled_modules(settings.known() if settings and settles else ()):
+        with exchanged_functions(settings.known() if settings and settles else ()):
             start(self, tag, *arguments, **how)
 
-    CudaKernel.__call__ = start_settled
+    CudaKernel.__call__ = start_with_those
 
 
 @contextlib.contextmanager
-def settled_modules(known):
-    """Within, functions of the search that have `options` are those that are left with these."""
-    places = settled_functions(known)
-    for module, name, _, shorter in places:
-        setattr(module, name, shorter)
+def exchanged_functions(known):
+    """Within, the search's functions are those that a GPU's compiler gets where this is known."""
+    places = gpu_functions(known)
+    for module, name, _, made in places:
+        setattr(module, name, made)
     try:
         yield
     finally:
@@ -163,24 +163,37 @@ def settled_modules(known):
 
 
 @functools.cache
-def settled_functions(known):
-    """Modules, names in them, and those functions before and after."""
-    return [
-        (module, name, function, settle(function, arguments_of(function).index("options"), known))
+def gpu_functions(known):
+    """Modules, names in them, and those functions before and after; which call each other."""
+    places = [
+        (module, name, function)
         for module in [sys.modules[name] for name in sys.modules if "tesuji.search" in name]
         for name, function in vars(module).items()
-        if known and isinstance(function, types.FunctionType)
-        if "options" in arguments_of(function)
+        if isinstance(function, types.FunctionType) and "tesuji.search" in function.__module__
     ]
+    made = {function: gpu_function(function, known) for _, _, function in places}
+    for function, after in made.items():
+        if after is not function:
+            names = after.__globals__
+            names.update({n: made[f] for n, f in names.items() if is_among(f, made)})
+    return [(module, name, function, made[function]) for module, name, function in places]
 
 
-def arguments_of(function):
-    return function.__code__.co_varnames[: function.__code__.co_argcount]
+def is_among(thing, functions):
+    return isinstance(thing, types.FunctionType) and thing in functions
+
+
+def gpu_function(function, known):
+    """Not a shared one: what it calls is exchanged as well."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    if "options" not in names:
+        return cuda_version.__wrapped__(function)
+    return cuda_version.__wrapped__(function, names.index("options"), known)
 
 
 if __name__ == "__main__":
     if IS_SIMULATED:
-        settle_what_kernels_call()
+        call_what_a_gpu_gets()
     devices, cases = sys.argv[1].split(","), sys.argv[2:]
     found = {case: {device: run_case(case, device) for device in devices} for case in cases}
     json.dump(found, sys.stdout)

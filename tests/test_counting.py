@@ -106,6 +106,16 @@ def test_results_are_those_of_the_function(function):
             assert made(n, k) == function(n, k), (n, k)  # an index below 0 would be refused
 
 
+def calls_another_lane(state, actions):
+    return [state[i] for i in range(3)] + [lane()]
+
+
+def test_a_games_own_function_called_lane_is_no_lane():
+    assert cuda_version(calls_another_lane) is not calls_another_lane
+    calls_another_lane.syntax_tree = ast.parse("def rule(state, actions): pass").body[0]
+    assert cuda_version.__wrapped__(calls_another_lane) is calls_another_lane
+
+
 def test_loops_that_count_upwards_are_made_while_loops():
     assert "range" in ends_early.__code__.co_names
     assert "range" not in cuda_version(ends_early).__code__.co_names
@@ -152,6 +162,8 @@ def test_indexes_that_cannot_be_negative_are_found():
         "i = 0\n    i = j = i - 1\n    x = state[i]",
         "for i in range(3): i = -i; x = state[i]",
         "k = 1\n    x = state[k % state[0]]",
+        "is_first = True\n    x = state[is_first]",
+        "i = 1\n    x = (lambda i: state[i])(-i)",
     ],
 )
 def test_no_other_is(line):

@@ -14,11 +14,13 @@ import numpy as np
 NAMES = {"_signed": np.int64, "_unsigned": np.uint64}
 """What the new code calls."""
 
+LANE, NUM_LANES = "lane", "num_lanes"
+"""What the search's functions call to share a loop: search/lanes.py."""
+
 
 def count_upwards(tree: ast.FunctionDef) -> None:
     """Rewrites the loops and indexes of a function in which that changes nothing."""
-    names = _never_negative(tree)
-    _Indexes(names).visit(tree)
+    _Indexes(_never_negative(tree)).visit(tree)
     _Loops().visit(tree)
 
 
@@ -27,12 +29,12 @@ def _never_negative(tree: ast.FunctionDef) -> set[str]:
     given: dict[str, list[ast.expr | None]] = {}
     for name, value in _stores(tree):
         given.setdefault(name, []).append(value)
-    for argument in ast.walk(tree.args):
-        if isinstance(argument, ast.arg):
-            given.pop(argument.arg, None)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):  # of the function, or of one within it
+            given.pop(node.arg, None)
     names = set(given)
     while True:  # until none is left that one which is not among them could make negative
-        left = {name for name in names if all(_is_positive(v, names) for v in given[name])}
+        left = {name for name in names if all(_is_natural(v, names) for v in given[name])}
         if left == names:
             return names
         names = left
@@ -83,28 +85,31 @@ def _bounds(loop: ast.For) -> tuple[ast.expr, ast.expr, ast.expr] | None:
         parts.append(ast.Constant(1))
     start, stop, step = parts
     is_constant = isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0
-    is_lanes = isinstance(step, ast.Call) and ast.unparse(step.func) == "num_lanes"
-    return (start, stop, step) if is_constant or is_lanes else None
+    return (start, stop, step) if is_constant or _calls(step, NUM_LANES) else None
 
 
-def _is_positive(node: ast.expr | None, names: set[str]) -> bool:
+def _calls(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _is_natural(node: ast.expr | None, names: set[str]) -> bool:
     """Whether the number is never below zero, if those of these names are not."""
     match node:
         case ast.Constant(value=int(value)):
-            return value >= 0
+            return value >= 0 and not isinstance(value, bool)
         case ast.Name(id=name):
             return name in names
         case ast.BinOp(left, ast.Add() | ast.Mult() | ast.FloorDiv() | ast.RShift(), right):
-            return _is_positive(left, names) and _is_positive(right, names)
+            return _is_natural(left, names) and _is_natural(right, names)
         case ast.BinOp(left, ast.BitAnd(), right):
-            return _is_positive(left, names) or _is_positive(right, names)
+            return _is_natural(left, names) or _is_natural(right, names)
         case ast.BinOp(_, ast.Mod(), ast.Constant(value=int(value))):
             return value > 0
         case ast.IfExp(_, body, orelse):
-            return _is_positive(body, names) and _is_positive(orelse, names)
-        case ast.Call(func=ast.Name(id="lane" | "len")):
+            return _is_natural(body, names) and _is_natural(orelse, names)
+        case ast.Call(func=ast.Name(id="len")):
             return True
-    return False
+    return node is not None and _calls(node, LANE)
 
 
 class _Indexes(ast.NodeTransformer):
@@ -122,7 +127,7 @@ class _Indexes(ast.NodeTransformer):
         return node
 
     def _told(self, index: ast.expr) -> ast.expr:
-        if isinstance(index, ast.Constant) or not _is_positive(index, self._names):
+        if isinstance(index, ast.Constant) or not _is_natural(index, self._names):
             return index
         return ast.copy_location(_call("_unsigned", index), index)
 

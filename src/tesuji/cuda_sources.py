@@ -1,4 +1,4 @@
-"""What a GPU's compiler gets in place of a function: the same, written so that it makes less of it."""
+"""What a GPU's compiler gets in place of a function: the same, written so that less comes of it."""
 
 import ast
 import functools
@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from tesuji.binding import RuleError, parse
-from tesuji.counting import NAMES, count_upwards
+from tesuji.counting import LANE, NAMES, NUM_LANES, count_upwards
 from tesuji.settling import settle
 
 
@@ -19,13 +19,14 @@ def cuda_version(function: Any, place: int = 0, known: tuple[tuple[str, Any], ..
         place: of the argument of which something is known.
         known: attributes of that argument.
     """
-    if function.__closure__:
-        return function
+    called = set(function.__code__.co_names)
+    if function.__closure__ or (hasattr(function, "syntax_tree") and called & {LANE, NUM_LANES}):
+        return function  # functions of a game may have those names too, and mean something else
     try:
         tree = parse(function)
     except RuleError:
         return function
-    if set(function.__code__.co_names) & dict(known).keys():
+    if called & dict(known).keys():
         settle(tree, function, function.__code__.co_varnames[place], dict(known))
     count_upwards(tree)
     module = ast.fix_missing_locations(ast.Module(body=[tree], type_ignores=[]))

@@ -1,8 +1,8 @@
 """The tree: arrays of records, a row per game, edges for legal moves only.
 
 Nodes and edges are numbered from 0 in the order in which they were made; the root is node 0. A
-node's edges stand side by side. Rows are never cleared: a node is written whole when it is made, its
-edges once it is evaluated, so memory that was never reached is never touched.
+node's edges stand side by side. Rows are never cleared: a node is written whole when it is made,
+its edges once it is evaluated, so memory that was never reached is never touched.
 """
 
 import functools

@@ -216,15 +216,19 @@ class Gomoku(GomokuBoard):
         """The mover's stones, the opponent's; then whether the mover is first, or pairs taken."""
         player = state.to_play
         for row in range(self.size):
-            own, other = int(state.stones[player, row]), int(state.stones[1 - player, row])
-            for col in range(self.size):
-                planes[0, row, col] = (own >> col) & 1
-                planes[1, row, col] = (other >> col) & 1
-                if self.is_renju:
-                    planes[2, row, col] = 1 - player
-                if self.is_capturing:
-                    planes[2, row, col] = state.pairs[player] / self.captures
-                    planes[3, row, col] = state.pairs[1 - player] / self.captures
+            own = int(state.stones[player, row])
+            stones = own | int(state.stones[1 - player, row])
+            if stones != 0:
+                for col in range(self.size):
+                    if (stones >> col) & 1:
+                        planes[0 if (own >> col) & 1 else 1, row, col] = 1.0
+            if self.is_renju or self.is_capturing:
+                for col in range(self.size):
+                    if self.is_renju:
+                        planes[2, row, col] = 1 - player
+                    if self.is_capturing:
+                        planes[2, row, col] = state.pairs[player] / self.captures
+                        planes[3, row, col] = state.pairs[1 - player] / self.captures
 
     def view(self, state: Any) -> Grid:
         """The board, each point clickable; fives are marked."""

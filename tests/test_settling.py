@@ -62,7 +62,12 @@ def of_another(options, x):
     return way.way + x if math.isfinite(x) else options.way
 
 
-FUNCTIONS = [branches, loops, in_locals, operators, of_another]
+def spreads(options, x):
+    first, *others, last = 1, x, options.count, options.way
+    return others if last == SOME else first
+
+
+FUNCTIONS = [branches, loops, in_locals, operators, of_another, spreads]
 VALUES = itertools.product((OFF, SOME, ALL), (False, True), (0.0, 0.5), (1, 3))
 
 

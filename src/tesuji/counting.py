@@ -2,7 +2,7 @@
 
 Python counts from the end where an index is negative, so compiled code looks at each one; and Numba
 counts a `range` down beside its variable. The CPU's compiler sees through both. NVIDIA's does not:
-Gomoku's list of empty points took it 20 instructions a point in place of five. Here loops become
+Gomoku's list of empty points took it 25 instructions a point in place of six. Here loops become
 `while` loops, and indexes that cannot be negative say so.
 """
 
@@ -11,47 +11,90 @@ from collections.abc import Iterator
 
 import numpy as np
 
-NAMES = {"_signed": np.int64, "_unsigned": np.uint64}
+PREFIX = "_tesuji_"
+"""Of the names that the new code has; functions with such names of their own are none for it."""
+
+_UNSIGNED = f"{PREFIX}unsigned"
+NAMES = {_UNSIGNED: np.uint64}
 """What the new code calls."""
 
-LANE, NUM_LANES = "lane", "num_lanes"
-"""What the search's functions call to share a loop: search/lanes.py."""
+
+def count_upwards(tree: ast.FunctionDef, natural: set[str]) -> None:
+    """Rewrites the loops and indexes of a function in which that changes nothing.
+
+    Args:
+        tree: the function.
+        natural: functions that it calls whose results are never negative, and no step of zero.
+    """
+    known = _Known(tree, natural)
+    _Indexes(known).visit(tree)
+    _Loops(natural).visit(tree)
 
 
-def count_upwards(tree: ast.FunctionDef) -> None:
-    """Rewrites the loops and indexes of a function in which that changes nothing."""
-    _Indexes(_never_negative(tree)).visit(tree)
-    _Loops().visit(tree)
+class _Known:
+    """What can be said of a function's numbers."""
+
+    def __init__(self, tree: ast.FunctionDef, natural: set[str]) -> None:
+        self._natural = natural
+        given: dict[str, list[ast.expr | None]] = {}
+        for name, value in _stores(tree, natural):
+            given.setdefault(name, []).append(value)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.arg):  # of the function, or of one within it
+                given.pop(node.arg, None)
+        self._names = set(given)
+        while True:  # until no name is left that another one could make negative
+            left = {n for n in self._names if all(self.is_natural(value) for value in given[n])}
+            if left == self._names:
+                break
+            self._names = left
+        # Numba finds the types of tuples' items by such.
+        self._constants = {n for n, values in given.items() if _is_constant(values)}
+
+    def is_natural(self, node: ast.expr | None) -> bool:
+        """Whether the number is never below zero."""
+        match node:
+            case ast.Constant(value=int(value)):
+                return value >= 0 and not isinstance(value, bool)
+            case ast.Name(id=name):
+                return name in self._names
+            case ast.BinOp(left, ast.Add() | ast.Mult() | ast.FloorDiv() | ast.RShift(), right):
+                return self.is_natural(left) and self.is_natural(right)
+            case ast.BinOp(left, ast.BitAnd(), right):
+                return self.is_natural(left) or self.is_natural(right)
+            case ast.BinOp(_, ast.Mod(), ast.Constant(value=int(value))):
+                return value > 0
+            case ast.IfExp(_, body, orelse):
+                return self.is_natural(body) and self.is_natural(orelse)
+            case ast.Call(func=ast.Name(id=name)):
+                return name in self._natural
+        return False
+
+    def moves(self, node: ast.expr) -> bool:
+        """Whether the number is not always the same."""
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        return bool(names - self._constants)
 
 
-def _never_negative(tree: ast.FunctionDef) -> set[str]:
-    """The local names that only ever stand for numbers from 0 on."""
-    given: dict[str, list[ast.expr | None]] = {}
-    for name, value in _stores(tree):
-        given.setdefault(name, []).append(value)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg):  # of the function, or of one within it
-            given.pop(node.arg, None)
-    names = set(given)
-    while True:  # until none is left that one which is not among them could make negative
-        left = {name for name in names if all(_is_natural(v, names) for v in given[name])}
-        if left == names:
-            return names
-        names = left
+def _is_constant(values: list[ast.expr | None]) -> bool:
+    return len(values) == 1 and isinstance(values[0], ast.Constant)
 
 
-def _stores(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
+def _stores(tree: ast.FunctionDef, natural: set[str]) -> Iterator[tuple[str, ast.expr | None]]:
     """Each name that is given something, and what; None where that is not looked into."""
     explained = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+            yield node.name, None
         pairs: list[tuple[ast.expr, ast.expr | None]] = []
         if isinstance(node, ast.Assign):
             pairs = [pair for target in node.targets for pair in _pairs(target, node.value)]
         elif isinstance(node, ast.AugAssign):
             here = ast.Name(node.target.id) if isinstance(node.target, ast.Name) else node.value
             pairs = [(node.target, ast.BinOp(here, node.op, node.value))]
-        elif isinstance(node, ast.For) and (counted := _bounds(node)):
-            pairs = [(node.target, counted[0])]
+        elif isinstance(node, ast.For) and (start := _start(node, natural)):
+            following = ast.BinOp(start, ast.Add(), ast.Constant(1))
+            pairs = [(node.target, start), (node.target, following)]
         for target, value in pairs:
             if isinstance(target, ast.Name):
                 explained.add(id(target))
@@ -71,52 +114,31 @@ def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr |
     return [p for pair in zip(target.elts, value.elts, strict=True) for p in _pairs(*pair)]
 
 
-def _bounds(loop: ast.For) -> tuple[ast.expr, ast.expr, ast.expr] | None:
-    """Start, stop and step of a loop that counts upwards, if it is one."""
+def _start(loop: ast.For, natural: set[str]) -> ast.expr | None:
+    """Where a loop begins that counts upwards, if it is one."""
     call = loop.iter
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
         return None
-    if call.func.id != "range" or loop.orelse or not isinstance(loop.target, ast.Name):
+    is_usual = call.func.id == "range" and isinstance(loop.target, ast.Name)
+    if not is_usual or loop.orelse or any(isinstance(part, ast.Starred) for part in call.args):
         return None
-    parts = [*call.args]
-    if len(parts) == 1:
-        parts.insert(0, ast.Constant(0))
-    if len(parts) == 2:
-        parts.append(ast.Constant(1))
-    start, stop, step = parts
-    is_constant = isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0
-    return (start, stop, step) if is_constant or _calls(step, NUM_LANES) else None
-
-
-def _calls(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-
-
-def _is_natural(node: ast.expr | None, names: set[str]) -> bool:
-    """Whether the number is never below zero, if those of these names are not."""
-    match node:
-        case ast.Constant(value=int(value)):
-            return value >= 0 and not isinstance(value, bool)
-        case ast.Name(id=name):
-            return name in names
-        case ast.BinOp(left, ast.Add() | ast.Mult() | ast.FloorDiv() | ast.RShift(), right):
-            return _is_natural(left, names) and _is_natural(right, names)
-        case ast.BinOp(left, ast.BitAnd(), right):
-            return _is_natural(left, names) or _is_natural(right, names)
-        case ast.BinOp(_, ast.Mod(), ast.Constant(value=int(value))):
-            return value > 0
-        case ast.IfExp(_, body, orelse):
-            return _is_natural(body, names) and _is_natural(orelse, names)
-        case ast.Call(func=ast.Name(id="len")):
-            return True
-    return node is not None and _calls(node, LANE)
+    match call.args:
+        case [_]:
+            return ast.Constant(0)
+        case [start, _]:
+            return start
+        case [start, _, ast.Constant(value=int(step))] if step > 0:
+            return start
+        case [start, _, ast.Call(func=ast.Name(id=name))] if name in natural:
+            return start
+    return None
 
 
 class _Indexes(ast.NodeTransformer):
     """Has indexes that are never negative say so."""
 
-    def __init__(self, names: set[str]) -> None:
-        self._names = names
+    def __init__(self, known: _Known) -> None:
+        self._known = known
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:
         self.generic_visit(node)
@@ -127,44 +149,44 @@ class _Indexes(ast.NodeTransformer):
         return node
 
     def _told(self, index: ast.expr) -> ast.expr:
-        if isinstance(index, ast.Constant) or not _is_natural(index, self._names):
+        if not (self._known.is_natural(index) and self._known.moves(index)):
             return index
-        return ast.copy_location(_call("_unsigned", index), index)
+        return ast.copy_location(ast.Call(_load(_UNSIGNED), [index], []), index)
 
 
 class _Loops(ast.NodeTransformer):
-    """Puts `while` loops in place of those that count upwards."""
+    """Puts `while` loops in place of those that count upwards.
 
-    def __init__(self) -> None:
-        self._count = 0
+    The range is still made: its ends have the type that Numba gives its numbers.
+    """
+
+    def __init__(self, natural: set[str]) -> None:
+        self._natural, self._count = natural, 0
 
     def visit_For(self, node: ast.For) -> ast.For | list[ast.stmt]:
         self.generic_visit(node)
-        bounds = _bounds(node)
-        if bounds is None:
+        if _start(node, self._natural) is None:
             return node
         self._count += 1
-        place, end, by = (f"_{what}_{self._count}" for what in ("place", "end", "by"))
-        start, stop, step = bounds
-        setup = [_assign(place, _call("_signed", start)), _assign(end, _call("_signed", stop))]
-        if not isinstance(step, ast.Constant):
-            setup.append(_assign(by, _call("_signed", step)))
-            step = ast.Name(by, ast.Load())
+        span, place = (f"{PREFIX}{what}_{self._count}" for what in ("span", "place"))
+        start, stop, step = (
+            ast.Attribute(_load(span), end, ast.Load()) for end in ("start", "stop", "step")
+        )
         loop = ast.While(
-            test=ast.Compare(ast.Name(place, ast.Load()), [ast.Lt()], [ast.Name(end, ast.Load())]),
+            test=ast.Compare(_load(place), [ast.Lt()], [stop]),
             body=[
-                ast.Assign([node.target], ast.Name(place, ast.Load())),
-                _assign(place, ast.BinOp(ast.Name(place, ast.Load()), ast.Add(), step)),
+                ast.Assign([node.target], _load(place)),
+                _assign(place, ast.BinOp(_load(place), ast.Add(), step)),
                 *node.body,
             ],
             orelse=[],
         )
-        made = [*setup, loop]
+        made = [_assign(span, node.iter), _assign(place, start), loop]
         return [ast.copy_location(statement, node) for statement in made]
 
 
-def _call(name: str, value: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), [value], [])
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
 
 
 def _assign(name: str, value: ast.expr) -> ast.Assign:

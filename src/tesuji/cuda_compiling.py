@@ -135,14 +135,19 @@ def settled(settings: Any) -> Any:
 def _make_settled(settings: Settings) -> Any:
     """What `settled` is compiled as."""
     known = dict(settings.known())
-    names: tuple[str, ...] = type(settings)._fields  # type: ignore[attr-defined]
+    kind: Any = type(settings)
+    names: tuple[str, ...] = kind._fields
     values = (repr(known[name]) if name in known else f"given.{name}" for name in names)
-    # A class of its own: by the types of arguments the functions know what is known.
-    kind = type(type(settings).__name__, (type(settings),), {"compiled_in": settings.known()})
-    scope: dict[str, Any] = {"Settings": kind}
+    scope: dict[str, Any] = {"Settings": _class_for(kind, settings.known())}
     exec(f"def settled(given):\n    return Settings({', '.join(values)})", scope)
     made = scope[settled.__name__]
     return made if IS_SIMULATED else cuda.jit(made, device=True, forceinline=True)
+
+
+@functools.lru_cache(maxsize=256)
+def _class_for(settings: type, known: tuple[tuple[str, Any], ...]) -> type:
+    """A class of its own: by the types of arguments functions know what is known."""
+    return type(settings.__name__, (settings,), {"compiled_in": known})
 
 
 @functools.lru_cache(maxsize=256)

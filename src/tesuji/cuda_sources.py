@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from tesuji.binding import RuleError, parse
-from tesuji.counting import LANE, NAMES, NUM_LANES, count_upwards
+from tesuji.counting import NAMES, PREFIX, count_upwards
 from tesuji.settling import settle
 
 
@@ -15,24 +15,27 @@ def cuda_version(function: Any, place: int = 0, known: tuple[tuple[str, Any], ..
     """The function with loops and indexes that count upwards, and with what is known.
 
     Args:
-        function: is left alone where it has variables of a function around it, or no source.
+        function: is left alone where it has variables of a function around it, no source, or a
+            `range` of its own.
         place: of the argument of which something is known.
         known: attributes of that argument.
     """
-    called = set(function.__code__.co_names)
-    if function.__closure__ or (hasattr(function, "syntax_tree") and called & {LANE, NUM_LANES}):
-        return function  # functions of a game may have those names too, and mean something else
+    code, names = function.__code__, function.__globals__
+    own = {*code.co_names, *code.co_varnames}
+    is_shadowed = "range" in names or "range" in code.co_varnames
+    if function.__closure__ or is_shadowed or any(name.startswith(PREFIX) for name in own):
+        return function
     try:
         tree = parse(function)
     except RuleError:
         return function
-    if called & dict(known).keys():
-        settle(tree, function, function.__code__.co_varnames[place], dict(known))
-    count_upwards(tree)
+    if set(code.co_names) & dict(known).keys():
+        settle(tree, function, code.co_varnames[place], dict(known))
+    count_upwards(tree, {n for n in code.co_names if getattr(names.get(n), "is_natural", False)})
     module = ast.fix_missing_locations(ast.Module(body=[tree], type_ignores=[]))
-    compiled = compile(module, function.__code__.co_filename, "exec")
-    code = next(found for found in compiled.co_consts if isinstance(found, types.CodeType))
-    made = types.FunctionType(code, function.__globals__ | NAMES, function.__name__)
+    compiled = compile(module, code.co_filename, "exec")
+    rewritten = next(found for found in compiled.co_consts if isinstance(found, types.CodeType))
+    made = types.FunctionType(rewritten, names | NAMES, function.__name__)
     made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     made.__module__, made.__qualname__ = function.__module__, function.__qualname__
     return made

@@ -117,8 +117,9 @@ def _settled_locals(tree: ast.FunctionDef) -> dict[str, Any]:
 def _given(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Any]]:
     """The names that an assignment gives a number, with that."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        for part, number in zip(target.elts, value.elts, strict=True):
-            yield from _given(part, number)
+        if not any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts)):
+            for part, number in zip(target.elts, value.elts, strict=True):
+                yield from _given(part, number)
     elif isinstance(target, ast.Name) and isinstance(value, ast.Constant):
         yield target.id, value.value
 

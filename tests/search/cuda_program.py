@@ -14,6 +14,7 @@ from tesuji.compiling import Settings
 from tesuji.cuda_compiling import IS_SIMULATED, CudaKernel, settled
 from tesuji.cuda_sources import cuda_version
 
+HOMES = ("tesuji.search", "tesuji.selfplay")  # of what kernels call
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
     "uct": ({"selection": "uct"}, "rollout"),
@@ -167,9 +168,9 @@ def gpu_functions(known):
     """Modules, names in them, and those functions before and after; which call each other."""
     places = [
         (module, name, function)
-        for module in [sys.modules[name] for name in sys.modules if "tesuji.search" in name]
+        for module in [sys.modules[name] for name in sys.modules if name.startswith(HOMES)]
         for name, function in vars(module).items()
-        if isinstance(function, types.FunctionType) and "tesuji.search" in function.__module__
+        if isinstance(function, types.FunctionType) and function.__module__.startswith(HOMES)
     ]
     made = {function: gpu_function(function, known) for _, _, function in places}
     for function, after in made.items():

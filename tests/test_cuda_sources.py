@@ -1,10 +1,12 @@
 """Loops and indexes for a GPU's compiler: the same results, and no index that could be negative."""
 
 import ast
+import dis
 import textwrap
 
 import numpy as np
 import pytest
+from numba import njit
 
 from tesuji import make_game
 from tesuji.counting import count_upwards
@@ -106,29 +108,105 @@ def test_results_are_those_of_the_function(function):
             assert made(n, k) == function(n, k), (n, k)  # an index below 0 would be refused
 
 
-def calls_another_lane(state, actions):
-    return [state[i] for i in range(3)] + [lane()]
+def _tesuji_place_1(n):
+    return n
 
 
-def test_a_games_own_function_called_lane_is_no_lane():
-    assert cuda_version(calls_another_lane) is not calls_another_lane
-    calls_another_lane.syntax_tree = ast.parse("def rule(state, actions): pass").body[0]
-    assert cuda_version.__wrapped__(calls_another_lane) is calls_another_lane
+def has_such_a_name(n, k):
+    total = _tesuji_place_1(k)
+    for i in range(n):
+        total += i
+    return total
+
+
+def has_a_variable_of_such_a_name(n, k):
+    _tesuji_span_1 = k
+    for i in range(n):
+        k += i
+    return _tesuji_span_1
+
+
+def has_another_range(n, range):
+    return [i for i in range(n)]
+
+
+def within_another(n):
+    def inner():
+        return [SEEN[i] for i in range(n)]
+
+    return inner
+
+
+@pytest.mark.parametrize(
+    "function",
+    [has_such_a_name, has_a_variable_of_such_a_name, has_another_range, within_another(3)],
+)
+def test_what_could_be_mistaken_is_left_alone(function):
+    assert cuda_version(function) is function
+
+
+def hashes(n, k):
+    h = np.uint64(k)
+    for i in range(np.uint64(n)):
+        h = (h ^ i) * np.uint64(0x9E3779B97F4A7C15)
+    return h
+
+
+def adds_small_numbers(n, k):
+    total = np.int32(k)
+    for i in range(np.int32(n)):
+        total += PAIRS[i % 3, 1] * i
+    return total
+
+
+def takes_an_item(n, k):
+    which = 1
+    for _ in range(n):
+        k += MIXED[which] + MIXED[0 + 2]
+    return k
+
+
+def spreads_its_bounds(n, k):
+    bounds = (1, n + 2)
+    for i in range(*bounds):
+        k += PAIRS[i % 3, 0]
+    return k
+
+
+def shares_a_loop(n, k):
+    total = 0
+    for i in range(lane(), n, num_lanes()):
+        total += PAIRS[i % 3, 0] + PAIRS[i - n, 1]  # the latter counts from the end
+    return total + k
+
+
+PAIRS, MIXED = np.arange(6).reshape(3, 2), (0.5, 3, True)
+COMPILED = [hashes, adds_small_numbers, takes_an_item, spreads_its_bounds, shares_a_loop]
+
+
+@pytest.mark.parametrize("function", COMPILED)
+def test_compiled_the_results_are_the_same_and_of_the_same_type(function):
+    expected, found = njit(function), njit(cuda_version(function))
+    for n in range(4):
+        assert found(n, 5) == expected(n, 5)
+        assert type(found(n, 5)) is type(expected(n, 5))
 
 
 def test_loops_that_count_upwards_are_made_while_loops():
-    assert "range" in ends_early.__code__.co_names
-    assert "range" not in cuda_version(ends_early).__code__.co_names
-    assert "range" in cuda_version(with_an_end).__code__.co_names
+    def has_iterator(function):
+        return "FOR_ITER" in {step.opname for step in dis.get_instructions(function)}
+
+    assert has_iterator(ends_early) and not has_iterator(cuda_version(ends_early))
+    assert has_iterator(cuda_version(with_an_end))
 
 
 def indexes_said_to_count(source):
     tree = ast.parse(textwrap.dedent(source)).body[0]
-    count_upwards(tree)
+    count_upwards(tree, {"lane", "num_lanes"})
     return {
         ast.unparse(node.args[0])
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "_unsigned"
+        if isinstance(node, ast.Call) and "unsigned" in ast.unparse(node.func)
     }
 
 
@@ -164,6 +242,9 @@ def test_indexes_that_cannot_be_negative_are_found():
         "k = 1\n    x = state[k % state[0]]",
         "is_first = True\n    x = state[is_first]",
         "i = 1\n    x = (lambda i: state[i])(-i)",
+        "i = 0\n    x = state[i] + state[0 + 1]",
+        "for i in range(*k): x = state[i]",
+        "i = 0\n    match k:\n        case i: x = state[i + 1]",
     ],
 )
 def test_no_other_is(line):

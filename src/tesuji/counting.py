@@ -86,12 +86,11 @@ def _stores(tree: ast.FunctionDef, natural: set[str]) -> Iterator[tuple[str, ast
     for node in ast.walk(tree):
         if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name, None
-        pairs: list[tuple[ast.expr, ast.expr | None]] = []
+        pairs: list[tuple[ast.expr, ast.expr]] = []
         if isinstance(node, ast.Assign):
-            pairs = [pair for target in node.targets for pair in _pairs(target, node.value)]
-        elif isinstance(node, ast.AugAssign):
-            here = ast.Name(node.target.id) if isinstance(node.target, ast.Name) else node.value
-            pairs = [(node.target, ast.BinOp(here, node.op, node.value))]
+            pairs = [pair for target in node.targets for pair in assigned(target, node.value)]
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            pairs = [(node.target, ast.BinOp(node.target, node.op, node.value))]
         elif isinstance(node, ast.For) and (start := _start(node, natural)):
             following = ast.BinOp(start, ast.Add(), ast.Constant(1))
             pairs = [(node.target, start), (node.target, following)]
@@ -105,13 +104,13 @@ def _stores(tree: ast.FunctionDef, natural: set[str]) -> Iterator[tuple[str, ast
                 yield node.id, None
 
 
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr | None]]:
-    """The names of an assignment, each with what it is given."""
+def assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """The parts of an assignment, each with what it is given; none where that cannot be seen."""
     if not isinstance(target, ast.Tuple):
         return [(target, value)]
     if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
         return []
-    return [p for pair in zip(target.elts, value.elts, strict=True) for p in _pairs(*pair)]
+    return [p for pair in zip(target.elts, value.elts, strict=True) for p in assigned(*pair)]
 
 
 def _start(loop: ast.For, natural: set[str]) -> ast.expr | None:

@@ -6,8 +6,10 @@ reached as well, but only after Numba has found the types of all of it, which is
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from tesuji.counting import assigned
 
 _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -106,22 +108,13 @@ def _settled_locals(tree: ast.FunctionDef) -> dict[str, Any]:
     ]
     arguments = {argument.arg for argument in tree.args.args}
     return {
-        name: value
+        target.id: value.value
         for statement in tree.body
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1
-        for name, value in _given(statement.targets[0], statement.value)
-        if stored.count(name) == 1 and name not in arguments
+        for target, value in assigned(statement.targets[0], statement.value)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Constant)
+        if stored.count(target.id) == 1 and target.id not in arguments
     }
-
-
-def _given(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Any]]:
-    """The names that an assignment gives a number, with that."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-        if not any(isinstance(part, ast.Starred) for part in (*target.elts, *value.elts)):
-            for part, number in zip(target.elts, value.elts, strict=True):
-                yield from _given(part, number)
-    elif isinstance(target, ast.Name) and isinstance(value, ast.Constant):
-        yield target.id, value.value
 
 
 def _tidy(tree: ast.FunctionDef) -> None:

@@ -119,11 +119,13 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any, k: Any) ->
         tree.roots[b].used_edges = first + count
     count = leaders(count)
     join_lanes()
-    if is_chance or options.has_extras:  # templates look at the moves of a new node
+    is_written = is_chance or options.templates > 0  # which look at the moves of a new node
+    if is_written or options.has_extras:
         share = 1.0 / max(1, count)
         for index in range(lane(), count, num_lanes()):
-            prior = work.probabilities[index] if is_chance else share
-            start_edge(tree, b, first + index, actions[index], prior)
+            if is_written:
+                prior = work.probabilities[index] if is_chance else share
+                start_edge(tree, b, first + index, actions[index], prior)
             if options.has_extras:
                 start_extra(tree, b, first + index)
     join_lanes()

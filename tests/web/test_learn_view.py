@@ -89,8 +89,8 @@ def test_a_position_is_proven_with_enough_simulations(page):
     found = widget.get_by_role("row").filter(has_text="proven:")
     expect(found).to_have_count(6)
     for row in found.all():
-        text = row.inner_text()
-        assert re.search(r"proven: (\w+)\s+\1$", text.strip()), text
+        # The truth is asked for by itself, and may come later.
+        expect(row).to_have_text(re.compile(r"proven: (lost|draw|won)\s*\1\s*$"))
 
 
 def test_self_play_shows_the_curves_of_a_run(page):

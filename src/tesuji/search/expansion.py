@@ -9,6 +9,7 @@ from tesuji.games.rules import chance_outcomes, legal_actions, play
 from tesuji.search.amaf import clear_amaf
 from tesuji.search.lanes import (
     copy_record,
+    fill_record,
     join_lanes,
     lane,
     largest_of_lanes,
@@ -134,13 +135,8 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any, k: Any) ->
 @kernel_function
 def start_edge(tree: Any, b: Any, place: Any, action: Any, prior: Any) -> None:
     """Writes all of a new edge but what some options add."""
-    edge = tree.edges[b, place]
-    edge.action = action
-    edge.prior = prior
-    edge.visits = 0
-    edge.value_sum = 0.0
-    edge.q = 0.0
-    edge.child = UNVISITED
+    value_sum, q, visits, child = 0.0, 0.0, 0, UNVISITED
+    fill_record(tree.edges[b, place], (value_sum, q, prior, visits, child, action))
 
 
 @kernel_function

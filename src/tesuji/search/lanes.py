@@ -21,6 +21,9 @@ from tesuji.compiling import KERNEL
 MOST_LANES = 32
 """Threads of a warp."""
 
+_VECTOR = 16  # bytes that one thread of a GPU can write at once, where they begin at such a place
+_WORD = ir.IntType(32)
+
 # Of all games; with more, games wait for each other: docs/measurements.md. Beside a network there
 # is room for four warps on each of 132 multiprocessors, and a few may wait.
 _MOST_THREADS, _MOST_THREADS_BESIDE = 65_536, 20_480
@@ -41,6 +44,12 @@ def lanes_for(edges: int, games: int, is_beside: bool = False) -> int:
 def copy_record(records: Any, b: Any, target: Any, source: Any) -> None:
     """Writes record [b, source] over [b, target]; its words are shared by the threads."""
     records[b, target] = records[b, source]
+
+
+def fill_record(record: Any, values: Any) -> None:
+    """Writes the fields of a record, all of them, in their order."""
+    for name, value in zip(record.dtype.names, values, strict=True):
+        record[name] = value
 
 
 def lane() -> Any:
@@ -105,6 +114,69 @@ def copy_words(_: Any, target: Any, source: Any, first: Any, step: Any) -> Any:
     return types.void(target, source, first, step), generate
 
 
+def _cpu_fill_record(record: Any, values: Any) -> None:
+    store_fields(record, values)
+
+
+def _gpu_fill_record(record: Any, values: Any) -> None:
+    store_vectors(record, values)
+
+
+@intrinsic
+def store_fields(_: Any, record: Any, values: Any) -> Any:
+    """Writes a tuple into the fields of a record, one by one."""
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        numbers = _cast_to_fields(context, builder, record, values, arguments[1])
+        for name, number in zip(record.fields, numbers, strict=True):
+            field = record.typeof(name)
+            kind = context.get_data_type(field)
+            place = cgutils.get_record_member(builder, arguments[0], record.offset(name), kind)
+            context.pack_value(builder, field, number, place, align=1)
+        return None
+
+    return types.void(record, values), generate
+
+
+@intrinsic
+def store_vectors(_: Any, record: Any, values: Any) -> Any:
+    """The same, 16 bytes at a time, for records of numbers of 4 and 8 bytes without gaps.
+
+    On a GPU each store of a thread is a transaction of its own, however few its bytes are.
+    """
+    sizes = [as_dtype(record.typeof(name)).itemsize for name in record.fields]
+    assert set(sizes) <= {4, 8} and sum(sizes) == record.size and record.size % _VECTOR == 0
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        words = []
+        for number in _cast_to_fields(context, builder, record, values, arguments[1]):
+            if number.type in (ir.FloatType(), _WORD):
+                words.append(builder.bitcast(number, _WORD))
+            else:
+                halves = builder.bitcast(number, ir.VectorType(_WORD, 2))
+                words += [builder.extract_element(halves, _WORD(half)) for half in range(2)]
+        kind = ir.VectorType(_WORD, _VECTOR // 4)
+        vectors = builder.bitcast(arguments[0], kind.as_pointer())
+        for first in range(0, len(words), kind.count):
+            vector = ir.Constant(kind, ir.Undefined)
+            for index in range(kind.count):
+                vector = builder.insert_element(vector, words[first + index], _WORD(index))
+            place = builder.gep(vectors, [_WORD(first // kind.count)])
+            builder.store(vector, place, align=_VECTOR)
+        return None
+
+    return types.void(record, values), generate
+
+
+def _cast_to_fields(context: Any, builder: Any, record: Any, values: Any, given: Any) -> list[Any]:
+    """The values of a tuple, as the fields of a record have them."""
+    fields = [record.typeof(name) for name in record.fields]
+    return [
+        context.cast(builder, builder.extract_value(given, place), *kinds)
+        for place, kinds in enumerate(zip(values, fields, strict=True))
+    ]
+
+
 def _gpu_lane() -> Any:
     return cuda.threadIdx.x
 
@@ -159,13 +231,20 @@ def _gpu_mask() -> Any:
     return ((1 << lanes) - 1) << (cuda.threadIdx.y * lanes)
 
 
-def _differ(function: Callable[..., Any], on_gpu: Callable[..., Any]) -> None:
-    """Compiles calls of `function` as `on_gpu` for a GPU, and as they stand for the CPU."""
-    overload(function, strict=False, jit_options=KERNEL, target="cpu")(lambda *_: function)
+def _differ(
+    function: Callable[..., Any],
+    on_gpu: Callable[..., Any],
+    on_cpu: Callable[..., Any] | None = None,
+) -> None:
+    """Compiles calls of `function` as `on_gpu` for a GPU, for the CPU as `on_cpu` or as it is."""
+    overload(function, strict=False, jit_options=KERNEL, target="cpu")(
+        lambda *_: on_cpu or function
+    )
     overload(function, strict=False, target="cuda")(lambda *_: on_gpu)
 
 
 _differ(copy_record, _gpu_copy_record)
+_differ(fill_record, _gpu_fill_record, _cpu_fill_record)
 _differ(lane, _gpu_lane)
 _differ(num_lanes, _gpu_num_lanes)
 _differ(leads, _gpu_leads)

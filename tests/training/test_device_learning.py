@@ -1,6 +1,9 @@
 """Replay and learner on a device, on PyTorch's "cpu": the same promises as on the host."""
 
 import dataclasses
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +17,7 @@ from tesuji.selfplay.positions import DevicePositions, Positions
 from tesuji.training.config import TrainingConfig
 from tesuji.training.device_learner import DeviceLearner
 from tesuji.training.device_replay import DeviceReplay
+from tesuji.training.fused_optimizer import FusedOptimizer
 from tesuji.training.learner import Learner
 from tesuji.training.replay import Replay, window_size
 
@@ -338,6 +342,36 @@ def test_without_steps_nothing_changes():
     found = learner.learn(DeviceReplay(GAME, PLAIN, "cpu").plan(3, generator()), 0.0)
     assert found == {"steps": 0.0, "learning_rate": 0.0}
     assert_same_state(learner.state(), before)
+
+
+@pytest.mark.parametrize("options", [{}, {"optimizer": "sgd"}, {"precision": "bfloat16"}])
+def test_getting_ready_changes_nothing_that_is_learned(options):
+    config = config_of(augment=False, **options)
+    ready, other = make_learner(config), make_learner(config)
+    ready.prepare(GAME)
+    assert all(parameter.grad is None for parameter in ready.network.parameters())
+    assert_same_state(ready.state(), other.state())
+    assert learn(ready, steps=2) == learn(other, steps=2)
+    assert_same_state(ready.state(), other.state())
+
+
+def test_parameters_without_a_gradient_stay_as_they_are():
+    config = config_of(weight_decay=0.5)
+    one, other = (torch.nn.Parameter(torch.ones(3)) for _ in range(2))
+    optimizer = FusedOptimizer([one, other], config, torch.tensor(0.1))
+    one.grad = torch.ones(3)
+    optimizer.step()
+    assert (one < 1.0).all() and torch.equal(other, torch.ones(3))
+    assert list(optimizer.state_dict()["state"]) == [0]
+
+
+def test_a_learner_does_without_pytorchs_compiler():
+    """It takes seconds to import, in a thread or not."""
+    program = "import sys; from test_device_learning import *; " + (
+        "learn(make_learner(config_of())); sys.exit('torch._dynamo' in sys.modules)"
+    )
+    folder = Path(__file__).parent
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=folder)
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])

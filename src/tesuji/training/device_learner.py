@@ -2,14 +2,13 @@
 
 import contextlib
 import copy
-import importlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from tesuji.games.contract import Game
 from tesuji.networks.architectures import Output
 from tesuji.networks.cuda_forms import tuned_convolutions
 from tesuji.networks.evaluators import available_engines
@@ -17,12 +16,12 @@ from tesuji.networks.torch_engine import torch_threads
 from tesuji.training.config import TrainingConfig
 from tesuji.training.device_replay import DevicePlan, DeviceReplay
 from tesuji.training.fused_network import can_learn_fused, fused_output
+from tesuji.training.fused_optimizer import FusedOptimizer
 from tesuji.training.losses import compute_losses
 from tesuji.training.optimizers import (
     averaging_decay,
     gradient_error,
     learning_rate,
-    make_capturable_optimizer,
     restore_state,
     saved_state,
 )
@@ -67,24 +66,24 @@ class DeviceLearner:
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
         self._rate = torch.zeros((), device=self.device)  # of learning
         self._share = torch.zeros((), device=self.device)  # of the new weights in the average
-        # PyTorch's optimisers import its compiler, which takes 5 s of a first start: that begins
-        # here, and the optimiser is made once it is needed.
-        self._made_optimizer: torch.optim.Optimizer | None = None
-        self._importing = threading.Thread(
-            target=importlib.import_module, args=("torch._dynamo",), daemon=True
-        )
-        self._importing.start()
+        self._optimizer = FusedOptimizer(self.network.parameters(), config, self._rate)
         self._report = DeviceReport(config.value_weight, self.device)
         self._graph: Any = None
         self._captured: tuple[DeviceReplay, tuple[int, int]] | None = None
 
-    @property
-    def _optimizer(self) -> torch.optim.Optimizer:
-        if self._made_optimizer is None:
-            self._importing.join()
-            made = make_capturable_optimizer(self.network, self.config, self._rate)
-            self._made_optimizer = made
-        return self._made_optimizer
+    def prepare(self, game: Game) -> None:
+        """Takes half a step from empty boards, so that a first one need not wait.
+
+        cuDNN loads its kernels and tries its algorithms meanwhile, which takes seconds. Nothing is
+        learned.
+        """
+        shape = self.config.batch_size, *game.observation_shape
+        planes = _laid_out(torch.zeros(shape, device=self.device))
+        with torch_threads(1), _exact_convolutions(not self._is_bf16), tuned_convolutions():
+            output = self._ask(planes)
+            parts = [part.sum() for part in output if part is not None]
+            torch.autograd.backward(torch.stack(parts).sum())
+        self._optimizer.zero_grad()
 
     def learn(self, plan: DevicePlan, progress: float) -> dict[str, float]:
         """Takes the plan's steps; `progress` of the run, 0 to 1, sets the learning rate.
@@ -133,7 +132,7 @@ class DeviceLearner:
             for _ in range(_WARM_UP_STEPS):
                 self._take_step(replay)
                 undo()
-            self._optimizer.zero_grad(set_to_none=True)
+            self._optimizer.zero_grad()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         # Relaxed, because Numba may free memory meanwhile, in this thread too, and other threads do
@@ -171,10 +170,8 @@ class DeviceLearner:
     def _take_step(self, replay: DeviceReplay) -> None:
         """One step. Nothing here waits for the device, or depends on what it computes."""
         config, batch = self.config, replay.draw()
-        planes = batch.planes
-        if planes.ndim == 4:
-            planes = planes.contiguous(memory_format=torch.channels_last)
-        self._optimizer.zero_grad(set_to_none=True)
+        planes = _laid_out(batch.planes)
+        self._optimizer.zero_grad()
         output = self._ask(planes)
         losses = compute_losses(output, batch.policies, batch.values)
         each = losses.policy + config.value_weight * losses.value
@@ -206,7 +203,7 @@ class DeviceLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Everything that the next step depends on, by name, as `Learner` has it."""
-        return saved_state(self.step, self.network, self.average, self._made_optimizer)
+        return saved_state(self.step, self.network, self.average, self._optimizer)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Goes on where `state` was taken, here or by a `Learner`.
@@ -215,9 +212,12 @@ class DeviceLearner:
             ValueError: when the tensors are of another network.
         """
         self.step = restore_state(tensors, self.network, self.average, self._optimizer, self.config)
-        for group in self._optimizer.param_groups:
-            group["lr"] = self._rate  # loading has put a copy there
         self._graph = self._captured = None  # what the optimiser has gathered lies elsewhere now
+
+
+def _laid_out(planes: Tensor) -> Tensor:
+    """Planes [B, *shape] as the network's weights lie."""
+    return planes.contiguous(memory_format=torch.channels_last) if planes.ndim == 4 else planes
 
 
 @contextlib.contextmanager

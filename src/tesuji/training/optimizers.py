@@ -2,7 +2,7 @@
 
 import logging
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,16 @@ from tesuji.training.config import TrainingConfig
 _log = logging.getLogger("tesuji")
 _AVERAGING_START = 10.0  # steps over which the average begins to reach back
 _OPTIMIZER_ENTRIES = {"sgd": {"momentum_buffer"}, "adamw": {"step", "exp_avg", "exp_avg_sq"}}
+
+
+class Optimizer(Protocol):
+    """What is asked of an optimiser to save and restore what it gathered."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What it gathered stands under `state`, by the number of the parameter."""
+
+    def load_state_dict(self, saved: dict[str, Any], /) -> None:
+        """Goes on with what `state_dict` gave."""
 
 
 def make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
@@ -26,27 +36,6 @@ def make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Op
         )
     return torch.optim.AdamW(
         network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
-    )
-
-
-def make_capturable_optimizer(
-    network: nn.Module, config: TrainingConfig, rate: Tensor
-) -> torch.optim.Optimizer:
-    """The optimiser whose steps a CUDA graph can hold: it reads `rate` [] where that lies."""
-    if config.optimizer == "sgd":
-        return torch.optim.SGD(
-            network.parameters(),
-            rate,
-            momentum=config.momentum,
-            weight_decay=config.weight_decay,
-            fused=True,
-        )
-    return torch.optim.AdamW(
-        network.parameters(),
-        rate,
-        weight_decay=config.weight_decay,
-        fused=True,
-        capturable=rate.is_cuda,
     )
 
 
@@ -80,19 +69,15 @@ def gradient_error(norm: float, step: int) -> FloatingPointError:
 
 
 def saved_state(
-    step: int, network: nn.Module, average: nn.Module, optimizer: torch.optim.Optimizer | None
+    step: int, network: nn.Module, average: nn.Module, optimizer: Optimizer
 ) -> dict[str, Tensor]:
-    """Everything that the next step depends on, as tensors on the CPU by name.
-
-    An optimiser that was not made yet has gathered nothing.
-    """
+    """Everything that the next step depends on, as tensors on the CPU by name."""
     tensors = {"step": torch.tensor(step)}
     for name, tensor in network.state_dict().items():
         tensors[f"network.{name}"] = _on_host(tensor)
     for name, tensor in average.state_dict().items():
         tensors[f"average.{name}"] = _on_host(tensor)
-    gathered = optimizer.state_dict()["state"] if optimizer is not None else {}
-    for index, entry in gathered.items():
+    for index, entry in optimizer.state_dict()["state"].items():
         for name, value in entry.items():
             if isinstance(value, Tensor):
                 tensors[f"optimizer.{index}.{name}"] = _on_host(value)
@@ -112,7 +97,7 @@ def restore_state(
     tensors: dict[str, Tensor],
     network: nn.Module,
     average: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
     config: TrainingConfig,
 ) -> int:
     """Puts back what `saved_state` gave, and returns the step.

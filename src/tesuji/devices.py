@@ -4,7 +4,9 @@ import importlib.metadata
 import importlib.util
 import logging
 import re
+import shutil
 import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 
 _log = logging.getLogger("tesuji")
@@ -64,6 +66,12 @@ def use(device: str) -> None:
     needs_torch = torch is not None and torch.cuda.is_initialized()
     if needs_torch or not _is_current(number):
         _use(number, needs_torch)
+
+
+def may_have_gpu() -> bool:
+    """Whether there is a driver, and numba-cuda; at once, without Numba being imported."""
+    has_driver = Path("/dev/nvidiactl").exists() or shutil.which("nvidia-smi") is not None
+    return has_driver and importlib.util.find_spec("numba_cuda") is not None
 
 
 def look() -> Found:

@@ -5,13 +5,14 @@ Without a GPU they would end by themselves, with an error, after a second or so.
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tesuji import SearchConfig
 from tesuji.cli.main import main
-from tesuji.devices import Found
 from tesuji.games import make_game
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
@@ -25,7 +26,7 @@ def children():
 
 
 def test_processes_that_nobody_needs_any_more_are_ended():
-    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.selfplay.compilers import Compilers
 
     with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
         begun = dict(compilers._processes)
@@ -34,7 +35,7 @@ def test_processes_that_nobody_needs_any_more_are_ended():
 
 
 def test_kernels_of_searches_are_compiled_once_self_plays_are_done():
-    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.selfplay.compilers import Compilers
 
     with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
         compilers.want_search(SEARCH)
@@ -54,13 +55,26 @@ def test_a_command_that_is_refused_leaves_no_processes(monkeypatch, tmp_path, ca
         seen.append(children() - before)
         raise ValueError("no")
 
-    monkeypatch.setattr("tesuji.cli.train_compiling.look", lambda: Found(True, "", (13, 0), 1))
+    monkeypatch.setattr("tesuji.cli.train_compiling.may_have_gpu", lambda: True)
     monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
     assert main(["train", NAME, "--run", str(tmp_path / "run")]) == 2
     assert capsys.readouterr().err == "tesuji: no\n"
     (while_preparing,) = seen
     assert len(while_preparing) == 3
     assert not children() & while_preparing
+
+
+def test_they_are_started_before_numba_is_imported():
+    program = f"""if True:
+        import sys
+        import tesuji.cli.train_compiling as here
+        here.may_have_gpu = lambda: True
+        with here.CompilingForRun() as compiling:
+            compiling.begin({NAME!r}, {NAME!r}, [])
+            assert len(compiling._compilers._processes) == 3
+            sys.exit("numba" in sys.modules)
+    """
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("settings", [["--device", "cpu"], ["--set", "run.device=cpu"]])
@@ -71,7 +85,7 @@ def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
         seen.append(children() - before)
         raise ValueError("no")
 
-    monkeypatch.setattr("tesuji.cli.train_compiling.look", lambda: Found(True, "", (13, 0), 1))
+    monkeypatch.setattr("tesuji.cli.train_compiling.may_have_gpu", lambda: True)
     monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
     assert main(["train", NAME, "--run", str(tmp_path / "run"), *settings]) == 2
     assert seen == [set()]
@@ -79,7 +93,7 @@ def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
 
 def test_a_run_that_goes_on_has_what_it_needs_compiled():
     from tesuji.cli.train_compiling import CompilingForRun
-    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.selfplay.compilers import Compilers
     from tesuji.training.config import default_config
 
     game = make_game(NAME)

@@ -15,7 +15,7 @@ from tesuji.cli.errors import BadInput, refusing
 from tesuji.cli.train_compiling import CompilingForRun
 
 if TYPE_CHECKING:
-    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.selfplay.compilers import Compilers
     from tesuji.training.config import RunConfig
     from tesuji.training.folder import RunFolder
     from tesuji.training.loop import Limits, Run

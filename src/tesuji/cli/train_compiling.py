@@ -4,10 +4,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from tesuji.devices import look
+from tesuji.devices import may_have_gpu
 
 if TYPE_CHECKING:
-    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.selfplay.compilers import Compilers
     from tesuji.training.config import RunConfig
 
 _DEVICE = "run.device="
@@ -30,7 +30,7 @@ class CompilingForRun:
             self._compilers.close()
 
     def begin(self, what: str, name: str, changes: list[str]) -> None:
-        """Starts to compile for a new run where there is a GPU, before its settings are checked.
+        """Starts to compile for a new run where there may be a GPU, before anything is checked.
 
         Args:
             what: the game, or a run's folder.
@@ -39,10 +39,10 @@ class CompilingForRun:
         """
         asked = [change.removeprefix(_DEVICE) for change in changes if change.startswith(_DEVICE)]
         device = asked[-1] if asked and asked[-1] != "auto" else "cuda"
-        if device == "cpu" or Path(what).is_dir() or look().gpus == 0:
+        if device == "cpu" or Path(what).is_dir() or not may_have_gpu():
             return
         from tesuji.games.registry import make_game
-        from tesuji.selfplay.compiling_ahead import Compilers
+        from tesuji.selfplay.compilers import Compilers
         from tesuji.selfplay.search_defaults import chosen_search
 
         game = make_game(what)
@@ -61,7 +61,7 @@ class CompilingForRun:
             self._compilers.close()  # begun for a new run, but the one in the folder goes on
             self._compilers = None
         if self._compilers is None:
-            from tesuji.selfplay.compiling_ahead import Compilers
+            from tesuji.selfplay.compilers import Compilers
 
             self._compilers = Compilers(game, name, config.search, device)
         if config.run.gate:  # by matches on the GPU

@@ -1,22 +1,17 @@
-"""Compiles kernels in processes of their own, while a run is being prepared.
+"""What a process does that compiles kernels for a run; see compilers.py.
 
-Each of the large ones takes ten to twenty seconds, and the small ones together half of that, nearly
-all of it in Python, so threads would not help. What the processes compile is found on disk (Numba's
-cache) when the run calls it. As a program: GAME KERNELS DEVICE SEARCH, the last in JSON.
+As a program: GAME KERNELS DEVICE SEARCH, the last in JSON. What was compiled before is left alone.
 """
 
-import dataclasses
 import json
 import math
 import os
-import subprocess
 import sys
-from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from tesuji.cuda_compiling import IS_SIMULATED, CudaKernel, upload
+from tesuji.cuda_compiling import CudaKernel, upload
 from tesuji.devices import choose_device
 from tesuji.games.contract import Game
 from tesuji.games.registry import make_game
@@ -55,71 +50,8 @@ _NODES = 8  # of the tree for which kernels are called
 _PATIENCE = 10  # added to the niceness of what is not needed at once
 
 
-class Compilers:
-    """The processes that compile for a game; none where that was done before.
-
-    As a context, it ends those that still run when it is left.
-    """
-
-    def __init__(self, game: Game, name: str, search: SearchConfig, device: str = "cuda:0") -> None:
-        """Starts self-play's, with such searches; `name` is what `make_game` makes the game of."""
-        self._game, self._name, self._device = game, name, device
-        self._known = _options_of(game, search).known()
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
-        self._later: SearchConfig | None = None
-        self._start(SELFPLAY, search)
-
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Ends those that still run."""
-        self.close()
-
-    def suit(self, search: SearchConfig) -> bool:
-        """Whether what is compiled for self-play is what such searches need."""
-        return self._known == _options_of(self._game, search).known()
-
-    def want_search(self, search: SearchConfig) -> None:
-        """Has those of such searches compiled too, once self-play's are done."""
-        self._later = search
-
-    def wait(self) -> None:
-        """Returns once self-play's are done; what one could not compile is compiled when called."""
-        self._wait(SELFPLAY)
-        if self._later is not None:
-            self._start(SEARCH, self._later)
-
-    def wait_for_search(self) -> None:
-        """Returns once those of searches are done, if they were started."""
-        self._wait(SEARCH)
-
-    def close(self) -> None:
-        """Ends those that still run: nobody needs them."""
-        for process in self._processes.values():
-            process.terminate()
-        self._wait(self._processes)
-
-    def _start(self, work: dict[str, tuple[CudaKernel, ...]], search: SearchConfig) -> None:
-        tag, options = register(self._game), _options_of(self._game, search)
-        for name, kernels in work.items():
-            is_done = IS_SIMULATED or all(kernel.is_cached(tag, options) for kernel in kernels)
-            if not (name in self._processes or is_done):
-                given = (self._name, name, self._device, json.dumps(dataclasses.asdict(search)))
-                self._processes[name] = subprocess.Popen(
-                    [sys.executable, "-m", __name__, *given],
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
-
-    def _wait(self, names: Iterable[str]) -> None:
-        for name in names:
-            if name in self._processes:
-                self._processes[name].wait()
-
-
-def _options_of(game: Game, search: SearchConfig) -> Options:
+def options_of(game: Game, search: SearchConfig) -> Options:
+    """What kernels for such searches with a network are compiled for."""
     return as_arguments(make_options(_resolved(search), game))
 
 
@@ -134,7 +66,7 @@ def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
     That of a search selects its first leaf. That of self-play has ended, so that nothing is
     selected or finished; it is begun, and begun again, but not taken.
     """
-    search, options = _resolved(search), _options_of(game, search)
+    search, options = _resolved(search), options_of(game, search)
     config = resolve_selfplay(SelfPlayConfig(games=1), game)
     size = TreeSize(nodes=_NODES, edges=_NODES * edges_per_node(game))
     tree = make_tree(game, search, 1, size, DEVICE)
@@ -174,9 +106,21 @@ def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
         kernel(register(game), *arguments[kernel], 0, 1)
 
 
-if __name__ == "__main__":
-    _game, _name, _device, _search = sys.argv[1:]
-    if _name in SEARCH:
+def are_compiled(game: Game, name: str, search: SearchConfig) -> bool:
+    """Whether the kernels are on disk."""
+    tag, options = register(game), options_of(game, search)
+    return all(kernel.is_cached(tag, options) for kernel in (SELFPLAY | SEARCH)[name])
+
+
+def main(name: str, kernels: str, device: str, search: str) -> None:
+    """Compiles what is not on disk yet."""
+    game, config = make_game(name), SearchConfig(**json.loads(search))
+    if kernels in SEARCH:
         os.nice(_PATIENCE)
-    choose_device(_device)
-    compile_kernels(make_game(_game), _name, SearchConfig(**json.loads(_search)))
+    choose_device(device)
+    if not are_compiled(game, kernels, config):
+        compile_kernels(game, kernels, config)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

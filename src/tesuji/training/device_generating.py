@@ -18,7 +18,7 @@ from tesuji.devices import use
 from tesuji.games.contract import Game
 from tesuji.networks.cuda_engine import CudaEvaluator
 from tesuji.selfplay.columns import GameColumns, columns_to_table, outcomes_in, outcomes_of
-from tesuji.selfplay.compiling_ahead import Compilers
+from tesuji.selfplay.compilers import Compilers
 from tesuji.selfplay.device import DeviceWorker, Store, positions_of
 from tesuji.selfplay.games import move_dtype
 from tesuji.selfplay.harvest import (

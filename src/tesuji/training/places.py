@@ -11,7 +11,7 @@ from tesuji.training.learner import Learner
 from tesuji.training.replay import Replay
 
 if TYPE_CHECKING:
-    from tesuji.selfplay.compiling_ahead import Compilers
+    from tesuji.selfplay.compilers import Compilers
     from tesuji.training.device_generating import DeviceGenerator
     from tesuji.training.device_learner import DeviceLearner
     from tesuji.training.device_replay import DeviceReplay

@@ -1,8 +1,10 @@
-"""Processes that compile for a GPU: started for what is not on disk, ended when nobody needs them.
+"""Processes that compile for a GPU: started before all else, ended when nobody needs them.
 
 Without a GPU they would end by themselves, with an error, after a second or so.
 """
 
+import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -62,6 +64,26 @@ def test_a_command_that_is_refused_leaves_no_processes(monkeypatch, tmp_path, ca
     (while_preparing,) = seen
     assert len(while_preparing) == 3
     assert not children() & while_preparing
+
+
+def test_each_is_told_of_kernels_that_there_are():
+    from tesuji.selfplay import compilers, compiling_ahead
+
+    assert compilers._SELFPLAY == tuple(compiling_ahead.SELFPLAY)
+    assert compilers._SEARCH == tuple(compiling_ahead.SEARCH)
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_what_is_on_disk_is_not_compiled_again(is_done, monkeypatch):
+    from tesuji.selfplay import compiling_ahead
+
+    compiled = []
+    monkeypatch.setattr(compiling_ahead, "choose_device", lambda device: device)
+    monkeypatch.setattr(compiling_ahead, "are_compiled", lambda *given: is_done)
+    monkeypatch.setattr(compiling_ahead, "compile_kernels", lambda *given: compiled.append(given))
+    given = json.dumps(dataclasses.asdict(SEARCH))
+    compiling_ahead.main(NAME, "select", "cuda:0", given)
+    assert [(name, search) for _, name, search in compiled] == [("select", SEARCH)][is_done:]
 
 
 def test_they_are_started_before_numba_is_imported():

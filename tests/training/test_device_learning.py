@@ -359,6 +359,8 @@ def test_parameters_without_a_gradient_stay_as_they_are():
     config = config_of(weight_decay=0.5)
     one, other = (torch.nn.Parameter(torch.ones(3)) for _ in range(2))
     optimizer = FusedOptimizer([one, other], config, torch.tensor(0.1))
+    optimizer.step()
+    assert torch.equal(one, torch.ones(3))
     one.grad = torch.ones(3)
     optimizer.step()
     assert (one < 1.0).all() and torch.equal(other, torch.ones(3))

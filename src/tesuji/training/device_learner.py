@@ -165,7 +165,7 @@ class DeviceLearner:
     def _gathered(self) -> list[Tensor]:
         """The tensors of the optimiser's state."""
         entries = self._optimizer.state.values()
-        return [value for entry in entries for value in entry.values() if isinstance(value, Tensor)]
+        return [tensor for entry in entries for tensor in entry.values()]
 
     def _take_step(self, replay: DeviceReplay) -> None:
         """One step. Nothing here waits for the device, or depends on what it computes."""

@@ -38,6 +38,8 @@ class FusedOptimizer:
         for parameter in moved:
             if parameter not in self.state:
                 self.state[parameter] = self._nothing_gathered(parameter)
+        if not moved:
+            return
         entries = [self.state[parameter] for parameter in moved]
         gathered = {name: [entry[name] for entry in entries] for name in entries[0]}
         gradients = [parameter.grad for parameter in moved]

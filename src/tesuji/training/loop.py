@@ -116,9 +116,9 @@ class Run:
         """
         self._started = time.monotonic() if since is None else since
         use(self.device)
-        if self._compilers is not None:  # which self-play waits for
-            self.learner.prepare(self.game)
         try:
+            if self._compilers is not None:  # which self-play waits for
+                self.learner.prepare(self.game)
             while not self._is_stopped and self.progress(limits) < 1.0:
                 if not self._run_generation(limits, listener):
                     break

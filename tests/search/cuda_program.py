@@ -50,6 +50,7 @@ CASES = [
         if options not in ("templates", *RARER_OPTIONS)
     ),
     *(f"tic-tac-toe {options}" for options in RARER_OPTIONS),
+    "gomoku(size=12) puct with a network",  # many edges for each of 32 threads
 ]
 OTHER_GAMES = (
     "dots-and-boxes",

@@ -11,16 +11,13 @@ import threading
 import numpy as np
 import pytest
 from cuda_program import network, played
-from numba import njit
-from numba.core.errors import TypingError
 
 from tesuji import SearchConfig, make_game
 from tesuji.games.rules import register
 from tesuji.search import expansion, lanes, proof, root, selection, simulation
-from tesuji.search.lanes import fill_record, store_fields, store_vectors
 from tesuji.search.options import make_options, resolve
 from tesuji.search.scratch import make_scratch
-from tesuji.search.tree import TreeSize, edge_dtype, make_tree, node_dtype, plan_tree
+from tesuji.search.tree import TreeSize, make_tree, plan_tree
 
 MODULES = (expansion, proof, root, selection, simulation)
 PATIENCE = 20.0  # seconds for which a thread waits for the others before the test fails
@@ -132,6 +129,7 @@ def switching_often():
         ("tic-tac-toe", {"leaves": 3, "pending": "loss"}, None),
         ("tic-tac-toe", {"widening": 1.0, "fpu": "reduction", "forced_playouts": 2.0}, None),
         ("tic-tac-toe", {"proven_values": True}, TreeSize(8, 40)),  # soon full
+        ("gomoku(size=5)", {"noise_weight": 0.25}, None),  # 24 edges
         ("connect-four(rows=4,cols=5)", {"selection": "puct-log"}, None),
         ("pig(target=20,horizon=40)", {"selection": "puct"}, None),  # chance
         ("hex(size=3)", {"proven_values": True, "templates": 64}, None),
@@ -155,31 +153,10 @@ def test_several_threads_search_as_one_does(
 
 
 class Alone:
-    """The one thread of the CPU."""
+    """One thread."""
 
     def join_lanes(self):
         lanes.join_lanes()
 
     def run(self, work):
         work()
-
-
-def filled_by(fill):
-    """Two records of a tree's edges, the second written by a compiled function."""
-    edges = np.zeros(2, edge_dtype())
-    njit(lambda edges, values: fill(edges[1], values))(edges, (0.5, -1.5, 0.25, 7, -1, 41))
-    return edges
-
-
-def test_records_are_filled_in_the_same_way_by_fields_and_by_vectors():
-    expected = np.zeros(2, edge_dtype())
-    fill_record(expected[1], (0.5, -1.5, 0.25, 7, -1, 41))
-    assert expected[1].item() == (0.5, -1.5, 0.25, 7, -1, 41)
-    for fill in (fill_record, store_fields, store_vectors):
-        assert np.array_equal(filled_by(fill), expected)
-
-
-def test_vectors_are_refused_for_records_that_are_not_made_of_them():
-    records = np.zeros(2, node_dtype(make_game("trio")))
-    with pytest.raises((AssertionError, TypingError)):
-        njit(lambda records: store_vectors(records[1], (1, 2)))(records)

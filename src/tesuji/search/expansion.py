@@ -7,16 +7,8 @@ from tesuji.compiling import kernel_function
 from tesuji.games.contract import CHANCE
 from tesuji.games.rules import chance_outcomes, legal_actions, play
 from tesuji.search.amaf import clear_amaf
-from tesuji.search.lanes import (
-    copy_record,
-    fill_record,
-    join_lanes,
-    lane,
-    largest_of_lanes,
-    leaders,
-    leads,
-    num_lanes,
-)
+from tesuji.search.lanes import join_lanes, lane, largest_of_lanes, leaders, leads, num_lanes
+from tesuji.search.moving import copy_record, fill_record
 from tesuji.search.options import AMAF_OFF
 from tesuji.search.rollout import sample_chance
 from tesuji.search.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL

@@ -1,18 +1,23 @@
 """`tesuji bench gpu`: the report from made-up rates, refusals, and the peer on tiny sizes."""
 
+import io
 import os
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from tesuji.cli import bench_gpu
 from tesuji.cli.bench_gpu import (
     WORKS,
+    Plan,
     Report,
     Work,
     as_markdown,
     make_request,
     make_row,
+    measure_gpu,
     measure_peer,
 )
 from tesuji.cli.gpu_rates import GpuRate, Span, network_running
@@ -62,6 +67,23 @@ def test_the_markdown_has_a_line_for_each_row_and_each_reason_once():
     assert {line.count("|") for line in table} == {8}
     assert table[2].endswith("| 13.20 M | 13.90 M | 96% | 99% | 4.40 M (50%) | 3.0 |")
     assert text.count("out of memory") == 1
+
+
+def test_what_does_not_fit_is_left_out_with_its_reason(monkeypatch):
+    def measure(work, repeats):
+        if work.games == 16_384:
+            raise ValueError("16,384 trees do not fit")
+        return OURS
+
+    monkeypatch.setattr(bench_gpu, "require_gpu", lambda: "a small GPU")
+    monkeypatch.setattr(bench_gpu, "measure_own", measure)
+    report = measure_gpu(Plan(1, None), Console(file=io.StringIO()))
+    large = [work.name for work in WORKS if work.games == 16_384]
+    assert list(report.left_out) == large and len(report.rows) == len(WORKS) - len(large)
+    assert as_markdown(report).count("16,384 trees do not fit") == len(large)
+    monkeypatch.setattr(bench_gpu, "WORKS", WORKS[:1])
+    with pytest.raises(ValueError, match="do not fit"):
+        measure_gpu(Plan(1, None), Console(file=io.StringIO()))
 
 
 def test_the_network_runs_where_any_of_its_kernels_does():

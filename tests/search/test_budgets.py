@@ -1,5 +1,6 @@
 """When a search ends, what it may use, and that nothing else changes its result."""
 
+import dataclasses
 import threading
 import time
 
@@ -8,6 +9,7 @@ import pytest
 
 from tesuji import SearchConfig, Searcher, StopFlag, make_game, search
 from tesuji.search.runner import plan_rounds
+from tesuji.search.tree import TreeSize, plan_whole_tree, tree_bytes
 
 GAME = make_game("connect-four")
 START = GAME.new_state()
@@ -216,3 +218,14 @@ def test_visits_count_what_the_root_kept():
     second = searcher.search(state)
     assert second.visits.sum() == 100
     assert second.simulations == 100 - (kept - 1)  # the child's own evaluation is not below it
+
+
+def test_a_whole_tree_is_refused_by_the_byte_that_it_lacks():
+    game, config = make_game("gomoku(size=6)"), SearchConfig(simulations=64, max_bytes=1 << 30)
+    size = plan_whole_tree(game, config, 8)
+    assert size == TreeSize(65, 65 * 36)
+    needed = tree_bytes(game, config, 8, size)
+    enough = dataclasses.replace(config, max_bytes=needed)
+    assert plan_whole_tree(game, enough, 8) == size
+    with pytest.raises(ValueError, match=f"take {needed:,} bytes"):
+        plan_whole_tree(game, dataclasses.replace(config, max_bytes=needed - 8 * 32), 8)

@@ -249,6 +249,8 @@ def _print_gpu(report: "GpuReport") -> None:
         table.add_row(row.work, *cells, f"[bold]{ratio}[/]" if ratio else "")
     console = Console()
     console.print(table)
+    for work, why in report.left_out.items():
+        console.print(f"{work} is left out: {why}", highlight=False)
     for why in dict.fromkeys(row.missing for row in report.rows if row.missing):
         console.print(f"mctx + pgx: {why}", highlight=False, markup=False)
     console.print(

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,7 @@ WORKS = (
     Work("connect-four", 4_096, 64, "puct"),
     Work("connect-four", 16_384, 64, "puct", blocks=6, channels=128),
     Work("gomoku", 4_096, 64, "puct"),
+    Work("gomoku", 16_384, 64, "puct"),
 )
 
 
@@ -109,6 +110,8 @@ class Report:
     versions: dict[str, str]
     repeats: int
     rows: list[Row]
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Works that could not be measured, and why."""
 
     def as_dict(self) -> dict[str, Any]:
         """As plain dictionaries and lists."""
@@ -119,14 +122,14 @@ def measure_gpu(plan: Plan, console: Console) -> Report:
     """Measures every work, with a progress bar on `console`.
 
     Raises:
-        ValueError: when there is no GPU.
+        ValueError: when there is no GPU, or none of it fits there.
         BadInput: when the peers' Python cannot be run.
     """
     gpu = require_gpu()
     if plan.peers_python is not None:
         require_python(plan.peers_python)
     found = _versions()
-    rows = []
+    rows, left_out = [], {}
     with ExitStack() as stack, Progress(console=console, transient=True) as progress:
         task = progress.add_task("starting", total=len(WORKS))
         peer = None
@@ -136,14 +139,25 @@ def measure_gpu(plan: Plan, console: Console) -> Report:
             found |= peer.versions
         for work in WORKS:
             progress.update(task, description=work.name)
-            ours = _measure_own(work, plan.repeats)
-            rows.append(make_row(work, ours, measure_peer(peer, work, plan.repeats)))
+            try:
+                ours = measure_own(work, plan.repeats)
+            except ValueError as error:  # too large for this GPU
+                left_out[work.name] = str(error)
+            else:
+                rows.append(make_row(work, ours, measure_peer(peer, work, plan.repeats)))
             progress.advance(task)
+    if not rows:
+        raise ValueError("; ".join(dict.fromkeys(left_out.values())))
     date = datetime.date.today().isoformat()
-    return Report(date, gpu, machine(), found, plan.repeats, rows)
+    return Report(date, gpu, machine(), found, plan.repeats, rows, left_out)
 
 
-def _measure_own(work: Work, repeats: int) -> GpuRate:
+def measure_own(work: Work, repeats: int) -> GpuRate:
+    """Our rates.
+
+    Raises:
+        ValueError: when it does not fit into the GPU's memory.
+    """
     network = NetworkConfig(blocks=work.blocks, channels=work.channels)
     game = make_game(work.game)
     return measure_search(game, network, work.games, work.simulations, work.selection, repeats)
@@ -199,6 +213,8 @@ def as_markdown(report: Report) -> str:
     lines += [f"| {row.work} | {' | '.join(row_cells(row))} |" for row in report.rows]
     if missing := dict.fromkeys(row.missing for row in report.rows if row.missing):
         lines += ["", *(f"mctx + pgx: {why}" for why in missing)]
+    if report.left_out:
+        lines += ["", *(f"Left out: {work}: {why}" for work, why in report.left_out.items())]
     return "\n".join(lines)
 
 

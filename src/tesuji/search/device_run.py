@@ -24,7 +24,7 @@ from tesuji.search.pipeline import Part, Pipeline, Turn, make_parts
 from tesuji.search.result import SearchResult, make_results
 from tesuji.search.runner import Progress, Setup, check_faults, plan_rounds
 from tesuji.search.scratch import Scratch, make_scratch
-from tesuji.search.tree import Memory, Tree, TreeSize, edges_per_node, make_tree, plan_tree
+from tesuji.search.tree import Memory, Tree, TreeSize, edges_per_node, make_tree, plan_whole_tree
 from tesuji.search.view import Clock
 
 # All games wait for the slowest one: so each does one simulation a round, and none does many.
@@ -215,13 +215,16 @@ class DeviceSearch:
         evaluator: has a `device_batch`.
         config: has a number of simulations.
         states: [B] where the searches begin.
+
+    Raises:
+        ValueError: when there is no room for whole trees, in which all leaves are kept.
     """
 
     def __init__(  # noqa: D107
         self, game: Game, evaluator: Any, config: SearchConfig, states: NDArray[Any]
     ) -> None:
         config, games = resolve(config, evaluator, "cuda"), len(states)
-        tree = make_tree(game, config, games, plan_tree(game, config, games), DEVICE)
+        tree = make_tree(game, config, games, plan_whole_tree(game, config, games), DEVICE)
         self._run = DeviceRun(Setup(game, evaluator, config, None), tree, 0)
         self._play = self._run._rounds_of(upload(states), is_lasting=True)
         self._states = states

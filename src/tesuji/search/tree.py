@@ -146,6 +146,23 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
     return TreeSize(nodes, edges)
 
 
+def plan_whole_tree(game: Game, config: SearchConfig, games: int) -> TreeSize:
+    """The same, for all that a number of simulations can need.
+
+    Raises:
+        ValueError: when that is more than `max_bytes`, so that some leaves would not be kept.
+    """
+    size = plan_tree(game, config, games)
+    if size.nodes <= config.simulations or size.edges < size.nodes * edges_per_node(game):
+        nodes = config.simulations + 1
+        needed = tree_bytes(game, config, games, TreeSize(nodes, nodes * edges_per_node(game)))
+        raise ValueError(
+            f"{games:,} trees of {config.simulations} simulations take {needed:,} bytes, and there "
+            f"are {config.max_bytes:,} for them"
+        )
+    return size
+
+
 class Memory(NamedTuple):
     """Where arrays live."""
 

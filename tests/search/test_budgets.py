@@ -9,7 +9,7 @@ import pytest
 
 from tesuji import SearchConfig, Searcher, StopFlag, make_game, search
 from tesuji.search.runner import plan_rounds
-from tesuji.search.tree import TreeSize, plan_whole_tree, tree_bytes
+from tesuji.search.tree import TreeSize, plan_tree, plan_whole_tree, tree_bytes
 
 GAME = make_game("connect-four")
 START = GAME.new_state()
@@ -226,6 +226,6 @@ def test_a_whole_tree_is_refused_by_the_byte_that_it_lacks():
     assert size == TreeSize(65, 65 * 36)
     needed = tree_bytes(game, config, 8, size)
     enough = dataclasses.replace(config, max_bytes=needed)
-    assert plan_whole_tree(game, enough, 8) == size
+    assert plan_whole_tree(game, enough, 8) == size == plan_tree(game, enough, 8)
     with pytest.raises(ValueError, match=f"take {needed:,} bytes"):
-        plan_whole_tree(game, dataclasses.replace(config, max_bytes=needed - 8 * 32), 8)
+        plan_whole_tree(game, dataclasses.replace(config, max_bytes=needed - 1), 8)

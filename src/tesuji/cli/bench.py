@@ -250,7 +250,7 @@ def _print_gpu(report: "GpuReport") -> None:
     console = Console()
     console.print(table)
     for work, why in report.left_out.items():
-        console.print(f"{work} is left out: {why}", highlight=False)
+        console.print(f"{work} is left out: {why}", highlight=False, markup=False)
     for why in dict.fromkeys(row.missing for row in report.rows if row.missing):
         console.print(f"mctx + pgx: {why}", highlight=False, markup=False)
     console.print(

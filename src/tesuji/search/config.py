@@ -148,11 +148,14 @@ def option_kinds() -> dict[str, Any]:
 _AT_LEAST_ONE = ("rollouts", "leaves", "gumbel_actions", "grave_visits", "prune_visits")
 _POSITIVE = ("c_puct_spread_prior", "gumbel_c_scale")
 _MOST_INT = 2**31 - 1  # compiled code counts visits in 32 bits
+MOST_BYTES = 2**48
+"""That `max_bytes` can be; more than any machine has."""
+
 _AT_MOST = {option: _MOST_INT for option, kind in option_kinds().items() if kind is int} | {
     "simulations": 2**31 - 2,
     "visits": 2**31 - 2,
     "seconds": 10_000_000.0,  # four months
-    "max_bytes": 2**48,
+    "max_bytes": MOST_BYTES,
     "leaves": 2**20,
     "rollouts": 1_000_000,
 }

@@ -5,6 +5,7 @@ node's edges stand side by side. Rows are never cleared: a node is written whole
 its edges once it is evaluated, so memory that was never reached is never touched.
 """
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from tesuji.games.contract import Game, has_chance
 from tesuji.records import record_dtype
-from tesuji.search.config import SearchConfig, needs_extras, needs_node_extras
+from tesuji.search.config import MOST_BYTES, SearchConfig, needs_extras, needs_node_extras
 
 ROOT = 0
 MOST_VISITS = 2**31 - 2  # visits are 32 bits; a search ends there
@@ -147,20 +148,19 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
 
 
 def plan_whole_tree(game: Game, config: SearchConfig, games: int) -> TreeSize:
-    """The same, for all that a number of simulations can need.
+    """The same, for all that the budget can need, in which no leaf is left out.
 
     Raises:
-        ValueError: when that is more than `max_bytes`, so that some leaves would not be kept.
+        ValueError: when that is more than `max_bytes`.
     """
-    size = plan_tree(game, config, games)
-    if size.nodes <= config.simulations or size.edges < size.nodes * edges_per_node(game):
-        nodes = config.simulations + 1
-        needed = tree_bytes(game, config, games, TreeSize(nodes, nodes * edges_per_node(game)))
+    whole = plan_tree(game, dataclasses.replace(config, max_bytes=MOST_BYTES), games)
+    needed = tree_bytes(game, config, games, whole)
+    if needed > config.max_bytes:
         raise ValueError(
             f"{games:,} trees of {config.simulations} simulations take {needed:,} bytes, and there "
             f"are {config.max_bytes:,} for them"
         )
-    return size
+    return whole
 
 
 class Memory(NamedTuple):

@@ -12,17 +12,17 @@ MINUTES ?= 20
 .PHONY: run learn play page test check lint format types web tests bench browser gnugo clean help
 
 run: $(VENV)/installed page  ## install what is needed, learn Connect Four for 20 minutes (MINUTES=…), play it in the browser meanwhile
-	@$(BIN)/tesuji serve --train $(GAME) --minutes $(MINUTES) --open || test $$? -eq 130  # Ctrl-C
+	@$(BIN)/plainzero serve --train $(GAME) --minutes $(MINUTES) --open || test $$? -eq 130  # Ctrl-C
 
 learn: $(VENV)/installed  ## learn Connect Four (or GAME=…) in the terminal, and show its strength
-	@$(BIN)/tesuji train $(GAME) --minutes $(MINUTES)
-	@$(BIN)/tesuji evaluate runs/$(GAME) --simulations 100
+	@$(BIN)/plainzero train $(GAME) --minutes $(MINUTES)
+	@$(BIN)/plainzero evaluate runs/$(GAME) --simulations 100
 
 page: | $(VENV)/bin/python  ## build the page, where its sources have changed
 	@$(BIN)/python web/build_page.py
 
 play: $(VENV)/installed  ## play Connect Four (or GAME=…) in the terminal
-	@$(BIN)/tesuji play "$(GAME)"
+	@$(BIN)/plainzero play "$(GAME)"
 
 test: lint types web tests  ## install what is needed; lint, types and all tests
 
@@ -59,7 +59,7 @@ format: $(VENV)/installed-dev  ## put the code into shape
 	$(BIN)/ruff format .
 
 bench: $(VENV)/installed-dev  ## the speed of the search, beside OpenSpiel's
-	$(BIN)/tesuji bench search
+	$(BIN)/plainzero bench search
 
 # The stamps say what was installed; a second call finds them and installs nothing.
 $(VENV)/bin/python:
@@ -68,17 +68,17 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(DESCRIPTION) | $(VENV)/bin/python
-	@echo "Installing Tesuji …"
+	@echo "Installing PlainZero …"
 	@$(PIP) --editable '.[learn,plots,serve]'
 	@touch $@
 
 $(VENV)/installed-dev: $(DESCRIPTION) | $(VENV)/bin/python
-	@echo "Installing Tesuji and what its tests need …"
+	@echo "Installing PlainZero and what its tests need …"
 	@$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/installed
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) web/node_modules src/tesuji/server/page .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules src/plainzero/server/page .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help:

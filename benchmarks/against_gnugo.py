@@ -11,13 +11,13 @@ import json
 import sys
 from typing import Any
 
-from tesuji import Game, make_game
-from tesuji.arena.engines import save_transcripts
-from tesuji.arena.match import MatchPlan, MatchResult, play_match
-from tesuji.arena.tables import GameRecord
-from tesuji.cli.contests import playing, waiting
-from tesuji.opponents.gtp_engine import GtpEngine
-from tesuji.opponents.protocol import PlayedGame
+from plainzero import Game, make_game
+from plainzero.arena.engines import save_transcripts
+from plainzero.arena.match import MatchPlan, MatchResult, play_match
+from plainzero.arena.tables import GameRecord
+from plainzero.cli.contests import playing, waiting
+from plainzero.opponents.gtp_engine import GtpEngine
+from plainzero.opponents.protocol import PlayedGame
 
 COMMAND = (
     "gnugo --mode gtp --level {level} --chinese-rules --positional-superko "

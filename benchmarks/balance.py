@@ -22,13 +22,13 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from tesuji import make_game
-from tesuji.arena.agents import child_seed, parse_agent
-from tesuji.arena.elo import estimate_elo
-from tesuji.arena.match import MatchPlan, play_match
-from tesuji.arena.openings import Opening, draw_chance
-from tesuji.cli.contests import waiting
-from tesuji.games.contract import CHANCE
+from plainzero import make_game
+from plainzero.arena.agents import child_seed, parse_agent
+from plainzero.arena.elo import estimate_elo
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.openings import Opening, draw_chance
+from plainzero.cli.contests import waiting
+from plainzero.games.contract import CHANCE
 
 MOST_FOR_A_SEAT = 0.65
 MOST_DRAWS = 0.40
@@ -146,7 +146,7 @@ def read_script(spec, game):
 
 
 def draw_openings(game, count, plies, seed):
-    """Random openings as they come, unlike those of `tesuji match`, which are the even ones."""
+    """Random openings as they come, unlike those of `plainzero match`, which are the even ones."""
     generator = np.random.default_rng(seed)
     found = []
     while len(found) < count:

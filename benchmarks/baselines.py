@@ -9,11 +9,11 @@ import argparse
 
 from rich.console import Console
 
-from tesuji import make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.match import MatchPlan, play_match
-from tesuji.cli.contests import waiting
-from tesuji.games import bundled_games
+from plainzero import make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.cli.contests import waiting
+from plainzero.games import bundled_games
 
 DEPTHS = {
     "tic-tac-toe": 9,

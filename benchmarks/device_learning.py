@@ -14,15 +14,15 @@ import time
 import numpy as np
 import torch
 
-from tesuji import make_game
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.selfplay.positions import Positions
-from tesuji.training.config import TrainingConfig
-from tesuji.training.device_learner import DeviceLearner
-from tesuji.training.device_replay import DeviceReplay
-from tesuji.training.learner import Learner
-from tesuji.training.replay import Replay
+from plainzero import make_game
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.selfplay.positions import Positions
+from plainzero.training.config import TrainingConfig
+from plainzero.training.device_learner import DeviceLearner
+from plainzero.training.device_replay import DeviceReplay
+from plainzero.training.learner import Learner
+from plainzero.training.replay import Replay
 
 GAME = make_game("connect-four")
 NETWORK = NetworkConfig(blocks=4, channels=64)

@@ -14,8 +14,8 @@ from unittest import mock
 
 import torch
 
-from tesuji import SearchConfig, make_game
-from tesuji.cli.gpu_rates import (
+from plainzero import SearchConfig, make_game
+from plainzero.cli.gpu_rates import (
     drawn_positions,
     network_running,
     require_gpu,
@@ -23,18 +23,18 @@ from tesuji.cli.gpu_rates import (
     timed,
     trace_kernels,
 )
-from tesuji.devices import choose_device
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.cuda_engine import CudaEvaluator
-from tesuji.search.device_run import DeviceSearch
-from tesuji.search.pipeline import make_parts
-from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.selfplay.device import DeviceWorker
-from tesuji.selfplay.harvest import SEARCHES
+from plainzero.devices import choose_device
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.cuda_engine import CudaEvaluator
+from plainzero.search.device_run import DeviceSearch
+from plainzero.search.pipeline import make_parts
+from plainzero.selfplay.config import SelfPlayConfig
+from plainzero.selfplay.device import DeviceWorker
+from plainzero.selfplay.harvest import SEARCHES
 
-SEARCH = "tesuji.search.device_run"
-SELFPLAY = "tesuji.selfplay.device"
+SEARCH = "plainzero.search.device_run"
+SELFPLAY = "plainzero.selfplay.device"
 WORKS = (  # game, games, simulations, selection, threads a game, parts
     ("connect-four", 4096, 64, "puct", (4, 8), (2, 3, 4)),
     ("connect-four", 8192, 256, "puct", (2, 4), (2, 3, 4)),

@@ -18,12 +18,12 @@ import time
 import numpy as np
 import pyspiel
 
-from tesuji.games.go import Go
-from tesuji.games.rules import register
-from tesuji.search import cpu
-from tesuji.search.config import SearchConfig
-from tesuji.search.options import make_options, resolve
-from tesuji.search.scratch import make_scratch
+from plainzero.games.go import Go
+from plainzero.games.rules import register
+from plainzero.search import cpu
+from plainzero.search.config import SearchConfig
+from plainzero.search.options import make_options, resolve
+from plainzero.search.scratch import make_scratch
 
 READINGS = 25
 SAMPLE = 200  # games of OpenSpiel whose length is counted

@@ -23,13 +23,13 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from tesuji import SearchConfig, make_game
-from tesuji.arena.agents import side_by_side
-from tesuji.arena.elo import wilson_interval
-from tesuji.cli.contests import waiting
-from tesuji.games.setting_up import set_up
-from tesuji.opponents.gomoku_threats import ThreatsEvaluator, make_config
-from tesuji.search.api import Searcher
+from plainzero import SearchConfig, make_game
+from plainzero.arena.agents import side_by_side
+from plainzero.arena.elo import wilson_interval
+from plainzero.cli.contests import waiting
+from plainzero.games.setting_up import set_up
+from plainzero.opponents.gomoku_threats import ThreatsEvaluator, make_config
+from plainzero.search.api import Searcher
 
 GAME = make_game("gomoku")
 ASKED_FOR = 0.9

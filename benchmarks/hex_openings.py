@@ -17,8 +17,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import Progress
 
-from tesuji import SearchConfig, Searcher, make_game
-from tesuji.opponents.alpha_beta import AlphaBeta
+from plainzero import SearchConfig, Searcher, make_game
+from plainzero.opponents.alpha_beta import AlphaBeta
 
 COLOURS = ("black", "white")
 LARGEST_SOLVED = 4  # boards that alpha-beta solves within seconds
@@ -93,7 +93,7 @@ def solve(game):
 def make_searcher(game, asked):
     """Searches openings; black has moved, so white is to move at the root."""
     if asked.run:
-        from tesuji.training.saved import open_run
+        from plainzero.training.saved import open_run
 
         run = open_run(asked.run)
         config = dataclasses.replace(run.search_config(asked.simulations), leaves=16)

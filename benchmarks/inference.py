@@ -15,10 +15,10 @@ import time
 import numpy as np
 import torch
 
-from tesuji import make_game
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.evaluators import available_engines, make_evaluator
+from plainzero import make_game
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.evaluators import available_engines, make_evaluator
 
 SIZES = ((4, 64), (3, 32), (6, 128))
 BATCHES = (1, 64, 256)  # 1: the search of one person

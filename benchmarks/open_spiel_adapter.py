@@ -9,7 +9,7 @@ import argparse
 import sys
 import time
 
-from tesuji import SearchConfig, Searcher, make_game
+from plainzero import SearchConfig, Searcher, make_game
 
 PAIRS = (
     ("tic-tac-toe", "open_spiel:tic_tac_toe"),

@@ -17,21 +17,21 @@ import numpy as np
 from numba import cuda, njit
 from numba.extending import overload
 
-from tesuji import make_game
-from tesuji.opponents import connect_four_kernels as kernels
-from tesuji.opponents.connect_four_bits import (
+from plainzero import make_game
+from plainzero.opponents import connect_four_kernels as kernels
+from plainzero.opponents.connect_four_bits import (
     count_bits,
     make_board,
     playable_cells,
     winning_cells,
 )
-from tesuji.opponents.connect_four_openings import (
+from plainzero.opponents.connect_four_openings import (
     choose_images,
     enumerate_openings,
     play_column,
     position_keys,
 )
-from tesuji.records import record_dtype
+from plainzero.records import record_dtype
 
 MOST_COLUMNS = 7
 NO_CHILD = -1  # the move is not legal, or wins

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tesuji.games.orbit import (
+from plainzero.games.orbit import (
     ANTI_RADIAL,
     ATTACKER,
     COASTS,

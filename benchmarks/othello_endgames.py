@@ -11,9 +11,9 @@ import sys
 import time
 from pathlib import Path
 
-from tesuji import make_game
-from tesuji.games.setting_up import set_up
-from tesuji.opponents.alpha_beta import AlphaBeta, best_actions
+from plainzero import make_game
+from plainzero.games.setting_up import set_up
+from plainzero.opponents.alpha_beta import AlphaBeta, best_actions
 
 GAME = make_game("othello(result=discs)")
 SQUARES = 64

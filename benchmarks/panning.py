@@ -2,7 +2,7 @@
 
     python benchmarks/panning.py [--nodes 2000] [--seconds 3] [--zoom CLICKS] [--json FILE]
 
-Starts `tesuji serve`, has headless chromium watch a Connect Four search with that many nodes shown,
+Starts `plainzero serve`, has headless chromium watch a Connect Four search with that many nodes shown,
 and drags the tree with the mouse. Frame times are between calls of requestAnimationFrame; drawing
 is measured by the page around each drawing. Without a GPU the browser paints in software.
 """
@@ -43,7 +43,7 @@ LISTEN = """(name) => {
 
 def main() -> int:
     arguments = read_arguments()
-    command = [sys.executable, "-m", "tesuji.cli", "serve", "--port", "0", "--no-training"]
+    command = [sys.executable, "-m", "plainzero.cli", "serve", "--port", "0", "--no-training"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             address = re.search(r"http://\S+", process.stdout.readline())[0]

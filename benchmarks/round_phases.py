@@ -12,19 +12,19 @@ import sys
 import torch
 from numba import cuda
 
-from tesuji import SearchConfig, make_game
-from tesuji.cli.gpu_rates import drawn_positions, require_gpu, trace_kernels
-from tesuji.cuda_compiling import CudaKernel, settled
-from tesuji.devices import choose_device
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.cuda_engine import CudaEvaluator
-from tesuji.search.cuda import clear_games, play_round
-from tesuji.search.device_run import DeviceSearch
-from tesuji.search.expansion import start_edges
-from tesuji.search.lanes import join_lanes, leads
-from tesuji.search.root import begin
-from tesuji.search.simulation import (
+from plainzero import SearchConfig, make_game
+from plainzero.cli.gpu_rates import drawn_positions, require_gpu, trace_kernels
+from plainzero.cuda_compiling import CudaKernel, settled
+from plainzero.devices import choose_device
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.cuda_engine import CudaEvaluator
+from plainzero.search.cuda import clear_games, play_round
+from plainzero.search.device_run import DeviceSearch
+from plainzero.search.expansion import start_edges
+from plainzero.search.lanes import join_lanes, leads
+from plainzero.search.root import begin
+from plainzero.search.simulation import (
     clear_rows,
     finish_leaf,
     observe_leaves,

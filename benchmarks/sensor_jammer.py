@@ -17,11 +17,11 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from tesuji import make_game
-from tesuji.compiling import Kernel, kernel_function
-from tesuji.games import rules
-from tesuji.games import sensor_jammer as sj
-from tesuji.games.contract import CHANCE
+from plainzero import make_game
+from plainzero.compiling import Kernel, kernel_function
+from plainzero.games import rules
+from plainzero.games import sensor_jammer as sj
+from plainzero.games.contract import CHANCE
 
 BEST, RANDOM = -1, -2  # how a side chooses, where it does not always do the same
 POINTS = tuple(range(sj.POINT, sj.POINT + 12))

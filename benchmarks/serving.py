@@ -2,7 +2,7 @@
 
     python benchmarks/serving.py RUN [--people 50] [--simulations 200] [--moves 4] [--json FILE]
 
-Starts `tesuji serve RUN` on this machine and plays against the run's network through the page's own
+Starts `plainzero serve RUN` on this machine and plays against the run's network through the page's own
 WebSocket. The yardstick is one search's compute: the same positions, searched alone through the
 same socket. A reading is the median answer, divided by people × that. Ends with status 1, and says
 which bound was broken, when one was.
@@ -29,7 +29,7 @@ PATIENCE = 1.0  # seconds in which a search must be freed whose client is gone
 
 async def main() -> int:
     arguments = read_arguments()
-    command = [sys.executable, "-m", "tesuji.cli", "serve", str(arguments.run), "--port", "0"]
+    command = [sys.executable, "-m", "plainzero.cli", "serve", str(arguments.run), "--port", "0"]
     process = subprocess.Popen([*command, "--no-training"], stdout=subprocess.PIPE, text=True)
     try:
         address = re.search(r"http://(\S+)", process.stdout.readline())[1]

@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from tesuji import make_game
-from tesuji.opponents.connect_four_solver import ConnectFourSolver
+from plainzero import make_game
+from plainzero.opponents.connect_four_solver import ConnectFourSolver
 
 GAME = make_game("connect-four")
 

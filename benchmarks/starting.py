@@ -11,10 +11,10 @@ import sys
 import tempfile
 import time
 
-from tesuji.games import bundled_games
+from plainzero.games import bundled_games
 
 PROGRAM = """
-from tesuji import CHANCE, SearchConfig, make_game, search
+from plainzero import CHANCE, SearchConfig, make_game, search
 game = make_game({name!r})
 state = game.new_state()
 while state.to_play == CHANCE:

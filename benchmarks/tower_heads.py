@@ -16,10 +16,10 @@ from tower_timing import (
     shape_of,
 )
 
-from tesuji.networks.heads import Heads
-from tesuji.networks.heads_plan import HeadsPlan
-from tesuji.networks.tower import Tower
-from tesuji.networks.tower_plan import make_plan
+from plainzero.networks.heads import Heads
+from plainzero.networks.heads_plan import HeadsPlan
+from plainzero.networks.tower import Tower
+from plainzero.networks.tower_plan import make_plan
 
 CHECKED = (  # game, values, board tiles of a warp, batch, slices: 0 as many as are fastest
     ("connect-four", "auto", 4, 1003, 0),

@@ -5,13 +5,13 @@ import multiprocessing
 import torch
 from torch.nn import functional
 
-from tesuji import make_game
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.heads import compile_heads
-from tesuji.networks.heads_plan import HeadsPlan, heads_shape
-from tesuji.networks.tower import compile_kernel
-from tesuji.networks.tower_plan import TowerShape
+from plainzero import make_game
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.heads import compile_heads
+from plainzero.networks.heads_plan import HeadsPlan, heads_shape
+from plainzero.networks.tower import compile_kernel
+from plainzero.networks.tower_plan import TowerShape
 
 MULTIPROCESSORS = 132
 

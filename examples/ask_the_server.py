@@ -1,6 +1,6 @@
 """Have a running server think about a position, then look at what its search did, step by step.
 
-tesuji serve
+plainzero serve
 python examples/ask_the_server.py http://127.0.0.1:8420
 """
 
@@ -18,7 +18,7 @@ def main(address: str) -> None:
     """Prints how the search ended, one of its simulations, and its tree halfway.
 
     Args:
-        address: as `tesuji serve` prints it, with the token where there is one.
+        address: as `plainzero serve` prints it, with the token where there is one.
     """
     with open_socket(address) as socket:
         think = {"type": "think", "id": "1", "position": POSITION, "player": PLAYER, "seed": 1}

@@ -1,12 +1,12 @@
 """A game of one's own: take one to three stones from a heap; who takes the last one wins.
 
-tesuji check examples/nim.py:Nim
-tesuji play "examples/nim.py:Nim(stones=15)"
+plainzero check examples/nim.py:Nim
+plainzero play "examples/nim.py:Nim(stones=15)"
 """
 
 import numpy as np
 
-from tesuji import Game, field
+from plainzero import Game, field
 
 
 class Nim(Game):

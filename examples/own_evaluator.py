@@ -5,7 +5,7 @@ python examples/own_evaluator.py
 
 import numpy as np
 
-from tesuji import SearchConfig, make_game, search
+from plainzero import SearchConfig, make_game, search
 
 
 def prefer_the_centre(planes):

@@ -3,7 +3,7 @@
 python examples/search_a_position.py
 """
 
-from tesuji import SearchConfig, Searcher, make_game
+from plainzero import SearchConfig, Searcher, make_game
 
 
 def main() -> None:

@@ -5,8 +5,8 @@ import sys
 
 import numpy as np
 
-from tesuji.compiling import Kernel
-from tesuji.games import make_game, rules
+from plainzero.compiling import Kernel
+from plainzero.games import make_game, rules
 
 
 @Kernel

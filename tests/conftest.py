@@ -2,8 +2,8 @@
 
 from hypothesis import settings
 
-settings.register_profile("tesuji", deadline=None)
-settings.load_profile("tesuji")
+settings.register_profile("plainzero", deadline=None)
+settings.load_profile("plainzero")
 
 
 def pytest_addoption(parser):

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tesuji import Game, field
+from plainzero import Game, field
 
 
 class Lottery(Game):

@@ -8,8 +8,8 @@ from boundable import Base, Derived, FailsToCompile, Faulty
 from numba import njit
 from numba.core.errors import TypingError
 
-from tesuji.binding import Binder, RuleError
-from tesuji.compiling import kernel_function
+from plainzero.binding import Binder, RuleError
+from plainzero.compiling import kernel_function
 
 
 def bound(instance, name):

@@ -2,9 +2,9 @@
 
 import numba
 
-from tesuji import SearchConfig, make_game, search
-from tesuji.games.rules import register
-from tesuji.search import cpu
+from plainzero import SearchConfig, make_game, search
+from plainzero.games.rules import register
+from plainzero.search import cpu
 
 
 def test_entry_points_define_no_function_that_another_game_could_share(tmp_path, monkeypatch):

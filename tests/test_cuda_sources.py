@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from numba import njit
 
-from tesuji import make_game
-from tesuji.counting import count_upwards
-from tesuji.cuda_sources import cuda_version
-from tesuji.games import bundled_games
-from tesuji.games.contract import has_chance
-from tesuji.games.rules import bound_rule, register
-from tesuji.search.lanes import lane, num_lanes
+from plainzero import make_game
+from plainzero.counting import count_upwards
+from plainzero.cuda_sources import cuda_version
+from plainzero.games import bundled_games
+from plainzero.games.contract import has_chance
+from plainzero.games.rules import bound_rule, register
+from plainzero.search.lanes import lane, num_lanes
 
 SEEN = list(range(40, 52))
 
@@ -108,22 +108,22 @@ def test_results_are_those_of_the_function(function):
             assert made(n, k) == function(n, k), (n, k)  # an index below 0 would be refused
 
 
-def _tesuji_place_1(n):
+def _plainzero_place_1(n):
     return n
 
 
 def has_such_a_name(n, k):
-    total = _tesuji_place_1(k)
+    total = _plainzero_place_1(k)
     for i in range(n):
         total += i
     return total
 
 
 def has_a_variable_of_such_a_name(n, k):
-    _tesuji_span_1 = k
+    _plainzero_span_1 = k
     for i in range(n):
         k += i
-    return _tesuji_span_1
+    return _plainzero_span_1
 
 
 def has_another_range(n, range):

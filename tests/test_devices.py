@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from tesuji import SearchConfig, Searcher, devices, make_game
-from tesuji.devices import (
+from plainzero import SearchConfig, Searcher, devices, make_game
+from plainzero.devices import (
     DeviceError,
     Found,
     choose_device,
@@ -29,7 +29,7 @@ USABLE = Found(has_package=True, error="", driver=DRIVER, gpus=2)
 OBSTACLES = {
     "no package": (
         Found(False, "", (0, 0), 0),
-        "device cuda needs the package numba-cuda: pip install 'tesuji[cuda]'",
+        "device cuda needs the package numba-cuda: pip install 'plainzero[cuda]'",
     ),
     "no driver": (
         Found(True, "\nNo driver.\nInstall one.\n", (0, 0), 0),
@@ -46,7 +46,7 @@ OBSTACLES = {
     "a driver older than the compiler": (
         Found(True, "", (12, 9), 1, toolkit=13),
         "device cuda has a driver for CUDA 12.9, and the compiler that is installed is CUDA 13's: "
-        "update the driver, or pip install 'tesuji[cuda12]'",
+        "update the driver, or pip install 'plainzero[cuda12]'",
     ),
     "a broken gpu": (
         Found(True, "CUDA_ERROR_ECC_UNCORRECTABLE.", DRIVER, 1),
@@ -91,7 +91,7 @@ def test_each_obstacle_has_its_sentence(found, sentence, machine):
 @pytest.mark.parametrize("found", [found for found, _ in OBSTACLES.values()], ids=OBSTACLES)
 def test_auto_then_takes_the_cpu_and_says_why(found, machine, caplog):
     machine(found)
-    with caplog.at_level(logging.INFO, "tesuji"):
+    with caplog.at_level(logging.INFO, "plainzero"):
         assert choose_device("auto") == "cpu"
     (record,) = caplog.records
     assert record.message.startswith("working on the CPU: a GPU ")
@@ -182,7 +182,7 @@ def test_a_machine_without_the_package_is_looked_at_without_it():
         "import sys; sys.modules['numba_cuda'] = None; import importlib.util as util\n"
         "find = util.find_spec\n"
         "util.find_spec = lambda name: None if name == 'numba_cuda' else find(name)\n"
-        "from tesuji.devices import look; print(tuple(look()))"
+        "from plainzero.devices import look; print(tuple(look()))"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (told.stdout, told.stderr) == ("(False, '', (0, 0), 0, 0)\n", "")
@@ -214,7 +214,7 @@ class OnDevice:
 def test_a_search_is_where_its_evaluator_is(machine, used, monkeypatch):
     machine(USABLE)
     monkeypatch.setattr(devices, "_torch_obstacle", lambda number: "")
-    monkeypatch.setattr(sys.modules["tesuji.search.options"], "free_bytes", lambda: 1 << 30)
+    monkeypatch.setattr(sys.modules["plainzero.search.options"], "free_bytes", lambda: 1 << 30)
     for asked, on, expected in (
         ("cuda", "cuda:1", "cuda:1"),
         ("auto", "cuda:1", "cuda:1"),
@@ -249,7 +249,7 @@ def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
     pytest.importorskip("numba_cuda", reason="needs numba-cuda")
     from numba import config, cuda
 
-    from tesuji.cuda_compiling import configure
+    from plainzero.cuda_compiling import configure
 
     @cuda.jit
     def nothing(first, last):
@@ -264,7 +264,7 @@ def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_positions_are_observed_on_a_gpu_without_warnings():
-    from tesuji.selfplay.device import observe_rows
+    from plainzero.selfplay.device import observe_rows
 
     choose_device("cuda", needs_torch=True)
     states = np.zeros(2, GAME.dtype)
@@ -279,9 +279,9 @@ def test_positions_are_observed_on_a_gpu_without_warnings():
 
 def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkeypatch):
     pytest.importorskip("numba_cuda", reason="needs numba-cuda")
-    from tesuji.cuda_compiling import CudaKernel
+    from plainzero.cuda_compiling import CudaKernel
 
-    monkeypatch.setattr("tesuji.compiling._has_warned", False)
+    monkeypatch.setattr("plainzero.compiling._has_warned", False)
     names = {}
     exec("def nothing(first, last):\n    pass", names)  # of no file, so that none is beside it
     kernel = CudaKernel(names["nothing"])
@@ -291,12 +291,12 @@ def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkey
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_a_cache_folder_that_went_away_gives_a_warning_and_the_result(tmp_path, monkeypatch):
-    from tesuji.cuda_compiling import CudaKernel, download, upload
+    from plainzero.cuda_compiling import CudaKernel, download, upload
 
     def write(numbers, first, last):
         numbers[0] = 7
 
-    monkeypatch.setattr("tesuji.compiling._has_warned", False)
+    monkeypatch.setattr("plainzero.compiling._has_warned", False)
     for config in ("numba.config", "numba.cuda.core.config"):
         monkeypatch.setattr(f"{config}.CACHE_DIR", str(tmp_path / "cache"))
     kernel, numbers = CudaKernel(write), upload(np.zeros(1))

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 GAME = """
 import numpy as np
 from gains import gain
-from tesuji.games.contract import Game, field
+from plainzero.games.contract import Game, field
 
 BONUS = 5
 
@@ -175,9 +175,9 @@ def test_unusable_cache_folder_gives_one_warning_and_the_result(tmp_path: Path) 
 
 
 def test_every_file_with_compiled_code_enters_a_digest():
-    from tesuji.games.contract import _framework_files
+    from plainzero.games.contract import _framework_files
 
-    package = ROOT / "src" / "tesuji"
+    package = ROOT / "src" / "plainzero"
     marks = re.compile(r"^@(kernel_function|Kernel|CudaKernel|rule_function)$", re.MULTILINE)
     marked = [path for path in package.rglob("*.py") if marks.search(path.read_text())]
     # The kernels of opponents and server have a digest of their own in their tag.

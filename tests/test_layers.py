@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "tesuji"
+PACKAGE = Path(__file__).parents[1] / "src" / "plainzero"
 # From the bottom up; what stands on one line may import from each other.
 LAYERS = (
     (
@@ -50,10 +50,10 @@ def imports_of(path: Path) -> set[str]:
 
 
 def public_homes() -> dict[str, str]:
-    """Which folder each name of `tesuji` itself comes from."""
-    from tesuji import _HOMES
+    """Which folder each name of `plainzero` itself comes from."""
+    from plainzero import _HOMES
 
-    return {f"tesuji.{name}": home.split(".")[0] for name, home in _HOMES.items()}
+    return {f"plainzero.{name}": home.split(".")[0] for name, home in _HOMES.items()}
 
 
 def violations(source: str, layer: str, path: Path) -> list[str]:
@@ -67,7 +67,7 @@ def _violations(path: Path, layer: str) -> list[str]:
     for name in sorted(imports_of(path)):
         if name.split(".")[0] == "ray" and layer != "cluster":
             found.append(f"{path.name} imports ray; only cluster may")
-        if not name.startswith("tesuji."):
+        if not name.startswith("plainzero."):
             continue
         folder = public_homes().get(name, name.split(".")[1])
         if folder not in LEVELS:
@@ -105,14 +105,14 @@ def test_the_package_itself_loads_nothing():
 @pytest.mark.parametrize(
     ("layer", "source"),
     [
-        ("games", "from tesuji.search import cpu"),
-        ("games", "from tesuji import search"),
-        ("compiling", "import tesuji.games.contract"),
-        ("search", "def f():\n    from tesuji.cli.main import app"),
-        ("arena", "import tesuji.server"),
-        ("arena", "from tesuji.bridges import to_pettingzoo"),
-        ("cluster", "import tesuji.bridges"),
-        ("cluster", "from tesuji.server import app"),
+        ("games", "from plainzero.search import cpu"),
+        ("games", "from plainzero import search"),
+        ("compiling", "import plainzero.games.contract"),
+        ("search", "def f():\n    from plainzero.cli.main import app"),
+        ("arena", "import plainzero.server"),
+        ("arena", "from plainzero.bridges import to_pettingzoo"),
+        ("cluster", "import plainzero.bridges"),
+        ("cluster", "from plainzero.server import app"),
         ("training", "import ray"),
     ],
 )
@@ -123,10 +123,10 @@ def test_a_planted_import_is_found(tmp_path, layer, source):
 @pytest.mark.parametrize(
     ("layer", "source"),
     [
-        ("search", "from tesuji.games.contract import Game"),
-        ("cli", "from tesuji.cli import drawing"),
-        ("bridges", "from tesuji.arena.agents import parse_agent"),
-        ("server", "from tesuji.cluster.workers import start"),
+        ("search", "from plainzero.games.contract import Game"),
+        ("cli", "from plainzero.cli import drawing"),
+        ("bridges", "from plainzero.arena.agents import parse_agent"),
+        ("server", "from plainzero.cluster.workers import start"),
         ("cluster", "import ray"),
     ],
 )

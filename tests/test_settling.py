@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tesuji.cuda_sources import cuda_version
+from plainzero.cuda_sources import cuda_version
 
 OFF, SOME, ALL = range(3)
 

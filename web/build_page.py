@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
-PAGE = WEB.parent / "src" / "tesuji" / "server" / "page"
+PAGE = WEB.parent / "src" / "plainzero" / "server" / "page"
 # Not `npm ci`: it wants the bundler's binaries for every other system to be in the lock file too.
 _INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--silent"]
 _BUILD = ["npm", "run", "build", "--silent", "--", "--logLevel", "warn"]

@@ -3,8 +3,8 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { loadEnv, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-// TESUJI_SERVER=http://127.0.0.1:8420 npm run dev: where a server answers while the page is written.
-const { TESUJI_SERVER: server = "http://127.0.0.1:8420" } = loadEnv("", ".", "TESUJI_");
+// PLAINZERO_SERVER=http://127.0.0.1:8420 npm run dev: where a server answers while the page is written.
+const { PLAINZERO_SERVER: server = "http://127.0.0.1:8420" } = loadEnv("", ".", "PLAINZERO_");
 
 /** The reader of the API's description, served by us: it works without internet. */
 function swagger(): Plugin {
@@ -24,7 +24,7 @@ export default defineConfig({
   base: "./", // the page works under any prefix
   plugins: [svelte(), swagger()],
   build: {
-    outDir: "../src/tesuji/server/page",
+    outDir: "../src/plainzero/server/page",
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0, // a strict Content-Security-Policy allows no data: addresses

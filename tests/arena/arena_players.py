@@ -1,6 +1,6 @@
 """Small agents for tests of the arena: what they do is plain."""
 
-from tesuji import make_game
+from plainzero import make_game
 
 CONNECT_FOUR = make_game("connect-four")
 TIC_TAC_TOE = make_game("tic-tac-toe")

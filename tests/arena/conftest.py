@@ -13,10 +13,10 @@ def untrained_run(tmp_path_factory):
 def make_untrained_run(path, game=TIC_TAC_TOE):
     import torch
 
-    from tesuji.networks.architectures import make_network
-    from tesuji.networks.weights import save_weights
-    from tesuji.training.config import default_config, resolve_run
-    from tesuji.training.folder import RunFolder
+    from plainzero.networks.architectures import make_network
+    from plainzero.networks.weights import save_weights
+    from plainzero.training.config import default_config, resolve_run
+    from plainzero.training.folder import RunFolder
 
     folder = RunFolder(path)
     folder.make()

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE
 
-from tesuji import SearchConfig
-from tesuji.arena.accuracy import evaluate_positions, sample_positions, shuffle_positions
-from tesuji.opponents.perfect import move_outcomes
-from tesuji.opponents.positions import PositionSet
+from plainzero import SearchConfig
+from plainzero.arena.accuracy import evaluate_positions, sample_positions, shuffle_positions
+from plainzero.opponents.perfect import move_outcomes
+from plainzero.opponents.positions import PositionSet
 
 ILLEGAL = -128
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TRIO
 
-from tesuji import SearchConfig
-from tesuji.arena.agents import (
+from plainzero import SearchConfig
+from plainzero.arena.agents import (
     NetworkAgent,
     SearchAgent,
     child_seed,
     game_of_agents,
     parse_agent,
 )
-from tesuji.search.config import ignored_options, lay_over
+from plainzero.search.config import ignored_options, lay_over
 
 
 @pytest.fixture

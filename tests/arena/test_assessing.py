@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO
 
-from tesuji import SearchConfig
-from tesuji.arena.assessing import Assessor
-from tesuji.opponents.positions import shipped_positions
+from plainzero import SearchConfig
+from plainzero.arena.assessing import Assessor
+from plainzero.opponents.positions import shipped_positions
 
 
 def blind(game, players=1):

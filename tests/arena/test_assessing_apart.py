@@ -3,13 +3,13 @@
 import subprocess
 import sys
 
-from tesuji.arena.assessing import Assessor
-from tesuji.arena.assessing_apart import AssessorApart, serve
-from tesuji.training.saved import open_run
+from plainzero.arena.assessing import Assessor
+from plainzero.arena.assessing_apart import AssessorApart, serve
+from plainzero.training.saved import open_run
 
 
 def test_the_process_answers_every_step_in_turn(untrained_run, monkeypatch):
-    monkeypatch.setattr("tesuji.arena.assessing_apart._MOST_SECONDS", 300.0)
+    monkeypatch.setattr("plainzero.arena.assessing_apart._MOST_SECONDS", 300.0)
     step = open_run(untrained_run).steps[-1]
     with AssessorApart(untrained_run, seed=0) as apart:
         assert apart.found() == {}
@@ -58,7 +58,7 @@ def test_it_ends_by_itself_when_nobody_asks_any_more(untrained_run):
 
 
 def test_a_process_that_ended_with_nothing_asked_is_told_too(untrained_run, caplog, monkeypatch):
-    monkeypatch.setattr("tesuji.arena.assessing_apart._MOST_SECONDS", 300.0)
+    monkeypatch.setattr("plainzero.arena.assessing_apart._MOST_SECONDS", 300.0)
     with AssessorApart(untrained_run, seed=0) as apart:
         apart.ask(12345)  # of which there are no weights
         assert apart.is_busy

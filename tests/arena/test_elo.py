@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tesuji.arena.elo import elo_difference, estimate_elo, expected_score
+from plainzero.arena.elo import elo_difference, estimate_elo, expected_score
 
 
 def test_known_differences():

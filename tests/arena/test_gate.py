@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from arena_players import CONNECT_FOUR, TRIO
 
-from tesuji import SearchConfig
-from tesuji.arena.gate import GateConfig, make_gate
+from plainzero import SearchConfig
+from plainzero.arena.gate import GateConfig, make_gate
 
 
 def blind(planes):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE
 
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.ladder import play_ladder
-from tesuji.arena.match import MatchPlan
-from tesuji.arena.plotting import plot_ratings, plot_sweep
-from tesuji.arena.sweep import parse_values, sweep
-from tesuji.opponents.perfect import move_outcomes
-from tesuji.opponents.positions import PositionSet
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.ladder import play_ladder
+from plainzero.arena.match import MatchPlan
+from plainzero.arena.plotting import plot_ratings, plot_sweep
+from plainzero.arena.sweep import parse_values, sweep
+from plainzero.opponents.perfect import move_outcomes
+from plainzero.opponents.positions import PositionSet
 
 
 def agents(*specs, game=CONNECT_FOUR):

@@ -6,9 +6,9 @@ import json
 import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO, Highest, Lowest
 
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.match import MatchPlan, play_match, seatings
-from tesuji.arena.saving import save_games
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.match import MatchPlan, play_match, seatings
+from plainzero.arena.saving import save_games
 
 
 def play(game, a, b, games=20, **options):

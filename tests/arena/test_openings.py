@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TRIO
 
-from tesuji import SearchConfig, make_game, search
-from tesuji.arena.openings import draw_openings, position_key
+from plainzero import SearchConfig, make_game, search
+from plainzero.arena.openings import draw_openings, position_key
 
 
 @pytest.mark.parametrize("game", [CONNECT_FOUR, TRIO, make_game("2048(target=64)")])

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tesuji.arena.ratings import ELO, Pairing, fit_ratings, rate_against
+from plainzero.arena.ratings import ELO, Pairing, fit_ratings, rate_against
 
 NAMES = ("a", "b", "c", "d", "e")
 TRUE = np.array([0.0, 80.0, 150.0, 400.0, -120.0])

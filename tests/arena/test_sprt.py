@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tesuji.arena.sprt import Sprt
+from plainzero.arena.sprt import Sprt
 
 
 def test_bounds():

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.bridges import open_spiel_bot, register_in_open_spiel, to_pettingzoo
-from tesuji.games.contract import IllegalMove
+from plainzero import make_game
+from plainzero.bridges import open_spiel_bot, register_in_open_spiel, to_pettingzoo
+from plainzero.games.contract import IllegalMove
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
@@ -83,7 +83,7 @@ def test_a_game_is_registered_once_and_two_of_one_name_apart():
         size = 4
 
     other = register_in_open_spiel(TicTacToe())
-    assert other.startswith("tesuji_tic_tac_toe_")
+    assert other.startswith("plainzero_tic_tac_toe_")
     assert pyspiel.load_game(other).num_distinct_actions() == 16
 
 
@@ -148,12 +148,12 @@ def test_a_bot_with_other_rules_says_where_they_part():
 def test_a_missing_package_is_named(call, package):
     program = (
         f"import sys; sys.modules['{package}'] = None\n"
-        "import tesuji.bridges as bridges\n"
+        "import plainzero.bridges as bridges\n"
         f"try: bridges.{call}\n"
         "except ValueError as error: print(error)"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert f"needs the package {package}: pip install 'tesuji[bridges]'" in told.stdout
+    assert f"needs the package {package}: pip install 'plainzero[bridges]'" in told.stdout
 
 
 def test_the_examples_of_the_page_run(capsys):

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.cli.main import main
-from tesuji.opponents.perfect import move_outcomes
-from tesuji.opponents.positions import write_positions
+from plainzero import make_game
+from plainzero.cli.main import main
+from plainzero.opponents.perfect import move_outcomes
+from plainzero.opponents.positions import write_positions
 
 
 class Output(NamedTuple):
@@ -19,8 +19,8 @@ class Output(NamedTuple):
 
 
 @pytest.fixture
-def tesuji(capsys, monkeypatch):
-    """tesuji("search", "trio") -> Output; COLUMNS keeps tables in one piece."""
+def plainzero(capsys, monkeypatch):
+    """plainzero("search", "trio") -> Output; COLUMNS keeps tables in one piece."""
     monkeypatch.setenv("COLUMNS", "120")
 
     def run(*arguments, typed=""):
@@ -33,13 +33,13 @@ def tesuji(capsys, monkeypatch):
 
 
 @pytest.fixture
-def refused(tesuji):
+def refused(plainzero):
     """Runs what must be refused with one sentence, and returns that sentence."""
 
     def run(*arguments):
-        code, out, err = tesuji(*arguments)
+        code, out, err = plainzero(*arguments)
         assert (code, out) == (2, "")
-        assert err.startswith("tesuji: ") and err.count("\n") == 1
+        assert err.startswith("plainzero: ") and err.count("\n") == 1
         return err
 
     return run

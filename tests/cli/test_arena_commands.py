@@ -1,4 +1,4 @@
-"""`tesuji match`, `rate`, `evaluate`, `sweep`, and `play --opponent`."""
+"""`plainzero match`, `rate`, `evaluate`, `sweep`, and `play --opponent`."""
 
 import json
 import re
@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tesuji import make_game
+from plainzero import make_game
 
 GAME = ("--game", "tic-tac-toe")
 
 
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory):
-    from tesuji.networks.architectures import make_network
-    from tesuji.networks.weights import save_weights
-    from tesuji.training.config import default_config, resolve_run
-    from tesuji.training.folder import RunFolder
+    from plainzero.networks.architectures import make_network
+    from plainzero.networks.weights import save_weights
+    from plainzero.training.config import default_config, resolve_run
+    from plainzero.training.folder import RunFolder
 
     game, folder = make_game("tic-tac-toe"), RunFolder(tmp_path_factory.mktemp("runs") / "first")
     folder.make()
@@ -29,16 +29,16 @@ def run_folder(tmp_path_factory):
     return str(folder.path)
 
 
-def test_match_shows_both_seats_and_the_difference(tesuji):
-    code, out, err = tesuji("match", "uct:200", "random", *GAME, "--games", "20")
+def test_match_shows_both_seats_and_the_difference(plainzero):
+    code, out, err = plainzero("match", "uct:200", "random", *GAME, "--games", "20")
     assert (code, err) == (0, "")
     assert "as first player" in out and "as second player" in out
     assert "10 " in out and "score" in out and "Elo" in out and "95 % intervals" in out
 
 
-def test_match_as_json_adds_up_and_games_are_saved(tesuji, tmp_path):
+def test_match_as_json_adds_up_and_games_are_saved(plainzero, tmp_path):
     file = tmp_path / "games.jsonl"
-    code, out, _ = tesuji(
+    code, out, _ = plainzero(
         "match", "uct:50", "random", *GAME, "--games", "11", "--json", "--save", str(file)
     )
     found = json.loads(out)
@@ -47,16 +47,16 @@ def test_match_as_json_adds_up_and_games_are_saved(tesuji, tmp_path):
     assert len(file.read_text().splitlines()) == 12
 
 
-def test_match_of_a_run_knows_its_game(tesuji, run_folder):
-    code, out, _ = tesuji(
+def test_match_of_a_run_knows_its_game(plainzero, run_folder):
+    code, out, _ = plainzero(
         "match", f"run:{run_folder}:20", f"run:{run_folder}@10:0", "--games", "4", "--json"
     )
     assert code == 0 and json.loads(out)["game"] == "tic-tac-toe"
 
 
-def test_rate_prints_saves_and_draws_a_ladder(tesuji, tmp_path):
+def test_rate_prints_saves_and_draws_a_ladder(plainzero, tmp_path):
     plot = tmp_path / "ladder.svg"
-    code, out, _ = tesuji(
+    code, out, _ = plainzero(
         "rate", "random", "uct:5", "uct:300", *GAME, "--games", "20", "--plot", str(plot)
     )
     assert code == 0 and plot.is_file() and plot.with_suffix(".png").is_file()
@@ -64,19 +64,19 @@ def test_rate_prints_saves_and_draws_a_ladder(tesuji, tmp_path):
     assert order[0] == "uct:300" and "Elo above random" in out
 
 
-def test_rate_as_json(tesuji):
-    code, out, _ = tesuji("rate", "random", "uct:100", *GAME, "--games", "10", "--json")
+def test_rate_as_json(plainzero):
+    code, out, _ = plainzero("rate", "random", "uct:100", *GAME, "--games", "10", "--json")
     found = json.loads(out)
     assert code == 0 and found["ratings"][0]["agent"] == "uct:100"
     assert found["ratings"][1] == {"agent": "random", "elo": 0.0, "error": 0.0}
     assert found["matches"][0]["games"] == 10
 
 
-def test_evaluate_shows_the_network_alone_and_with_search(tesuji, run_folder, positions_file):
+def test_evaluate_shows_the_network_alone_and_with_search(plainzero, run_folder, positions_file):
     options = ("--positions", positions_file, "--simulations", "200")
-    code, out, err = tesuji("evaluate", run_folder, *options)
+    code, out, err = plainzero("evaluate", run_folder, *options)
     assert (code, err) == (0, "") and "network" in out and "200 simulations" in out
-    found = json.loads(tesuji("evaluate", run_folder, *options, "--json").out)
+    found = json.loads(plainzero("evaluate", run_folder, *options, "--json").out)
     alone, searched = found["results"]
     assert (alone["simulations"], searched["simulations"]) == (0, 200)
     assert searched["error_rate"] < alone["error_rate"]
@@ -85,19 +85,19 @@ def test_evaluate_shows_the_network_alone_and_with_search(tesuji, run_folder, po
     assert low < alone["error_rate"] < high
 
 
-def test_evaluate_of_a_network_alone(tesuji, run_folder, positions_file):
+def test_evaluate_of_a_network_alone(plainzero, run_folder, positions_file):
     options = ("--positions", positions_file, "--json")
     for arguments in ((f"run:{run_folder}:0",), (run_folder, "--simulations", "0")):
-        code, out, _ = tesuji("evaluate", *arguments, *options)
+        code, out, _ = plainzero("evaluate", *arguments, *options)
         (result,) = json.loads(out)["results"]
         assert code == 0 and result["positions"] == 60 and result["simulations"] == 0
 
 
 def test_evaluate_searches_a_run_with_100_simulations_where_none_are_named(
-    tesuji, run_folder, positions_file
+    plainzero, run_folder, positions_file
 ):
     options = ("--positions", positions_file, "--sample", "5", "--json")
-    results = json.loads(tesuji("evaluate", run_folder, *options).out)["results"]
+    results = json.loads(plainzero("evaluate", run_folder, *options).out)["results"]
     assert [result["simulations"] for result in results] == [0, 100]
 
 
@@ -113,16 +113,16 @@ def test_a_network_alone_has_no_search_to_sweep(refused, run_folder):
     assert ":0 does not search" in refused("sweep", f"run:{run_folder}:0", *arguments)
 
 
-def test_evaluate_of_a_search_without_a_network(tesuji, positions_file):
+def test_evaluate_of_a_search_without_a_network(plainzero, positions_file):
     options = ("--positions", positions_file, "--sample", "30", "--json")
-    code, out, _ = tesuji("evaluate", "uct:500", *GAME, *options)
+    code, out, _ = plainzero("evaluate", "uct:500", *GAME, *options)
     (result,) = json.loads(out)["results"]
     assert code == 0 and result["positions"] == 30 and result["simulations"] == 500
 
 
-def test_sweep_prints_a_table_and_draws_a_plot(tesuji, run_folder, positions_file, tmp_path):
+def test_sweep_prints_a_table_and_draws_a_plot(plainzero, run_folder, positions_file, tmp_path):
     plot = tmp_path / "sweep.png"
-    code, out, _ = tesuji(
+    code, out, _ = plainzero(
         *("sweep", run_folder, "--parameter", "c_puct", "--values", "0.5,1.25,4"),
         *("--games", "4", "--simulations", "20"),
         *("--positions", positions_file, "--plot", str(plot)),
@@ -131,9 +131,9 @@ def test_sweep_prints_a_table_and_draws_a_plot(tesuji, run_folder, positions_fil
     assert "the default" in out and "errors" in out and "0.5" in out
 
 
-def test_sweep_as_json(tesuji, run_folder):
+def test_sweep_as_json(plainzero, run_folder):
     arguments = ("--parameter", "simulations", "--values", "2,50", "--games", "10")
-    code, out, _ = tesuji("sweep", run_folder, *arguments, "--simulations", "50", "--json")
+    code, out, _ = plainzero("sweep", run_folder, *arguments, "--simulations", "50", "--json")
     found = json.loads(out)
     assert code == 0 and found["default"] == 50
     assert [row["is_default"] for row in found["values"]] == [False, True]
@@ -146,32 +146,32 @@ def engine(fault):
     return f"gtp[engines=1]:{shlex.join([sys.executable, '-S', '-E', str(program), fault])}"
 
 
-def test_match_names_an_engine_that_fails_and_keeps_its_output(tesuji, tmp_path):
+def test_match_names_an_engine_that_fails_and_keeps_its_output(plainzero, tmp_path):
     file = tmp_path / "games.jsonl"
     arguments = ("match", "random", engine("crashes"), *GAME, "--games", "4", "--save", str(file))
-    code, out, _ = tesuji(*arguments)
+    code, out, _ = plainzero(*arguments)
     kept = tmp_path / "games.jsonl.faults.txt"
     assert code == 0 and "ended with exit code 3" in out and str(kept) in out.replace("\n", "")
     assert "! bug: index out of range" in kept.read_text()
-    found = json.loads(tesuji(*arguments, "--json").out)
+    found = json.loads(plainzero(*arguments, "--json").out)
     lost = found["lost_by_fault"][1]
     assert found["lost_by_fault"][0] == 0 < lost <= found["wins"]
     assert list(found["faults"][1].values()) == [lost] and found["engine_output"] == str(kept)
 
 
-def test_rate_takes_engines_and_names_their_faults(tesuji):
-    code, out, _ = tesuji("rate", "random", engine(""), engine("crashes"), *GAME, "--games", "6")
+def test_rate_takes_engines_and_names_their_faults(plainzero):
+    code, out, _ = plainzero("rate", "random", engine(""), engine("crashes"), *GAME, "--games", "6")
     assert code == 0 and "ended with exit code 3" in out and "output" in out
     kept = re.search(r"^output (\S+)", out, re.MULTILINE)[1]
     assert "genmove" in Path(kept).read_text()
     Path(kept).unlink()
 
 
-def test_a_person_plays_against_an_engine(tesuji):
+def test_a_person_plays_against_an_engine(plainzero):
     typed = "b2\nundo\nc3\n" + "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
-    code, out, err = tesuji("play", "tic-tac-toe", "--opponent", engine(""), typed=typed)
+    code, out, err = plainzero("play", "tic-tac-toe", "--opponent", engine(""), typed=typed)
     assert (code, err) == (0, "") and "plays a1" in out
-    code, out, _ = tesuji("play", "tic-tac-toe", "--opponent", engine("crashes"), typed=typed)
+    code, out, _ = plainzero("play", "tic-tac-toe", "--opponent", engine("crashes"), typed=typed)
     assert code == 0 and "gives up: " in out and "ended with exit code 3" in out
 
 
@@ -201,19 +201,19 @@ def test_bad_input_is_one_sentence(refused, arguments, words):
     assert words in refused(*arguments)
 
 
-def test_a_person_plays_against_a_run(tesuji, run_folder):
+def test_a_person_plays_against_a_run(plainzero, run_folder):
     typed = "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
     spec = f"run:{run_folder}:50"
-    code, out, err = tesuji("play", "tic-tac-toe", "--opponent", spec, typed=f"hint\n{typed}")
+    code, out, err = plainzero("play", "tic-tac-toe", "--opponent", spec, typed=f"hint\n{typed}")
     assert (code, err) == (0, "")
     assert f"{spec} plays" in out and "expects" in out and "hint: " in out
     assert out.rstrip().split("\n")[-1] in ("A draw.", f"{spec} wins.", "You win!")
 
 
-def test_a_person_loses_or_draws_against_perfect_play_and_gets_hints_from_the_search(tesuji):
+def test_a_person_loses_or_draws_against_perfect_play_and_gets_hints_from_the_search(plainzero):
     typed = "hint\n" + "\n".join(f"{col}{row}" for row in "321" for col in "bca") + "\n"
     options = ("--opponent", "perfect", "--simulations", "100")
-    code, out, _ = tesuji("play", "tic-tac-toe", *options, typed=typed)
+    code, out, _ = plainzero("play", "tic-tac-toe", *options, typed=typed)
     assert code == 0 and "perfect plays" in out and "hint: " in out
     assert out.rstrip().split("\n")[-1] in ("A draw.", "perfect wins.")
 
@@ -223,7 +223,7 @@ def test_help_stays_light():
     import sys
 
     program = (
-        "import sys; from tesuji.cli.main import main; main(['match', '--help']); "
+        "import sys; from plainzero.cli.main import main; main(['match', '--help']); "
         "print([m for m in ('torch', 'numba', 'matplotlib', 'pyarrow') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

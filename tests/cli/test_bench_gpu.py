@@ -1,4 +1,4 @@
-"""`tesuji bench gpu`: the report from made-up rates, refusals, and the peer on tiny sizes."""
+"""`plainzero bench gpu`: the report from made-up rates, refusals, and the peer on tiny sizes."""
 
 import io
 import os
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tesuji.cli import bench_gpu
-from tesuji.cli.bench_gpu import (
+from plainzero.cli import bench_gpu
+from plainzero.cli.bench_gpu import (
     WORKS,
     Plan,
     Report,
@@ -20,8 +20,8 @@ from tesuji.cli.bench_gpu import (
     measure_gpu,
     measure_peer,
 )
-from tesuji.cli.gpu_rates import GpuRate, Span, network_running
-from tesuji.cli.peer_process import RequestPeer
+from plainzero.cli.gpu_rates import GpuRate, Span, network_running
+from plainzero.cli.peer_process import RequestPeer
 
 PYTHON = Path(sys.executable)
 OURS = GpuRate(13.2e6, 13.9e6, 0.96, 0.99, "fused bf16")
@@ -88,13 +88,13 @@ def test_what_does_not_fit_is_left_out_with_its_reason(monkeypatch):
 
 def test_the_network_runs_where_any_of_its_kernels_does():
     spans = [
-        Span(0.0, 10.0, "_ZN6tesuji6search4cuda10play_round"),
+        Span(0.0, 10.0, "_ZN6plainzero6search4cuda10play_round"),
         Span(10.0, 40.0, "evaluate_tower"),
         Span(15.0, 20.0, "read_heads"),  # beside the tower: counts once
         Span(30.0, 50.0, "read_heads"),
         Span(50.0, 60.0, "Memset (Device)"),
         Span(60.0, 70.0, "evaluate_tower"),
-        Span(65.0, 100.0, "_ZN6tesuji6search4cuda10play_round"),
+        Span(65.0, 100.0, "_ZN6plainzero6search4cuda10play_round"),
     ]
     assert network_running(spans) == pytest.approx(0.5)
     assert network_running([]) == 0.0

@@ -1,4 +1,4 @@
-"""`tesuji bench selfplay`, for moments: figures mean nothing here, the report's form does."""
+"""`plainzero bench selfplay`, for moments: figures mean nothing here, the report's form does."""
 
 import json
 import statistics
@@ -10,21 +10,21 @@ import pytest
 
 pytest.importorskip("torch", reason="self-play needs PyTorch")
 
-from tesuji.cli.bench_selfplay import Row, _add_ratios, _make_playing_network
-from tesuji.cli.selfplay_players import OwnPlayer, OwnWay, PeerPlayer, PeerWay
-from tesuji.games.registry import make_game
-from tesuji.networks.evaluators import make_evaluator
-from tesuji.networks.positions import random_positions
-from tesuji.search.config import SearchConfig
-from tesuji.selfplay.config import SelfPlayConfig
+from plainzero.cli.bench_selfplay import Row, _add_ratios, _make_playing_network
+from plainzero.cli.selfplay_players import OwnPlayer, OwnWay, PeerPlayer, PeerWay
+from plainzero.games.registry import make_game
+from plainzero.networks.evaluators import make_evaluator
+from plainzero.networks.positions import random_positions
+from plainzero.search.config import SearchConfig
+from plainzero.selfplay.config import SelfPlayConfig
 
 PYTHON = Path(sys.executable)
 QUICK = ("bench", "selfplay", "--repeats", "1", "--seconds", "0.05", "--games", "2")
 
 
-def test_the_report_has_every_row_and_says_how_to_get_the_peers_that_are_missing(tesuji, tmp_path):
+def test_the_report_has_every_row_and_says_how_to_get_the_peers_that_are_missing(plainzero, tmp_path):
     python = str(_bare_python(tmp_path))
-    code, out, _ = tesuji(*QUICK, "--threads", "1", "--peers-python", python, "--json")
+    code, out, _ = plainzero(*QUICK, "--threads", "1", "--peers-python", python, "--json")
     report = json.loads(out)
     assert code == 0
     peers = [row for row in report["rows"] if row["is_peer"]]
@@ -113,7 +113,7 @@ def test_a_peer_that_fails_says_why():
 def test_an_installed_peer_plays(module, packages, settings, tmp_path):
     for package in packages:
         pytest.importorskip(package, reason=f"{package} is not installed")
-    from tesuji.cli.bench_selfplay import _write_weights
+    from plainzero.cli.bench_selfplay import _write_weights
 
     game = make_game("connect-four")
     _write_weights(tmp_path / "weights.npz", _make_playing_network(game), game)

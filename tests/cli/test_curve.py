@@ -1,16 +1,16 @@
-"""`tesuji curve`: the weights of a run, one after the other, on solved positions."""
+"""`plainzero curve`: the weights of a run, one after the other, on solved positions."""
 
 import json
 
 import pytest
 import torch
 
-from tesuji import make_game
-from tesuji.arena.learning_curve import CurvePoint, first_reached, spread
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.weights import save_weights
-from tesuji.training.config import change, default_config, resolve_run
-from tesuji.training.folder import RunFolder
+from plainzero import make_game
+from plainzero.arena.learning_curve import CurvePoint, first_reached, spread
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.weights import save_weights
+from plainzero.training.config import change, default_config, resolve_run
+from plainzero.training.folder import RunFolder
 
 GAME = make_game("tic-tac-toe")
 CPU = ("--device", "cpu")
@@ -35,36 +35,36 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_every_point_has_the_errors_of_its_weights(tesuji, folder, positions_file):
+def test_every_point_has_the_errors_of_its_weights(plainzero, folder, positions_file):
     options = ("--positions", positions_file, "--simulations", "0", "--json")
-    code, out, err = tesuji("curve", str(folder.path), *options, *CPU)
+    code, out, err = plainzero("curve", str(folder.path), *options, *CPU)
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert [point["step"] for point in found["points"]] == [10, 20, 30]
     assert [point["seconds"] for point in found["points"]] == [5.0, 10.0, 15.0]
     for point in found["points"]:
         arguments = (str(folder.path), "--step", str(point["step"]), *options)
-        (alone,) = json.loads(tesuji("evaluate", *arguments).out)["results"]
+        (alone,) = json.loads(plainzero("evaluate", *arguments).out)["results"]
         assert point["errors"] == {"some": alone["error_rate"]}
 
 
-def test_a_table_and_a_plot(tesuji, folder, positions_file, tmp_path):
+def test_a_table_and_a_plot(plainzero, folder, positions_file, tmp_path):
     plot = tmp_path / "curve.svg"
     options = ("--positions", positions_file, "--simulations", "300", "--points", "2")
-    code, out, err = tesuji("curve", str(folder.path), *options, *CPU, "--plot", str(plot))
+    code, out, err = plainzero("curve", str(folder.path), *options, *CPU, "--plot", str(plot))
     assert (code, err) == (0, "")
     assert "seconds" in out and "some" in out and "5 % after 5 s" in out
     assert "20" not in [line.split()[1] for line in out.splitlines() if len(line.split()) > 3]
     assert "errors, %" in plot.read_text() and plot.with_suffix(".png").is_file()
 
 
-def test_a_run_without_a_generation_and_a_game_without_positions_are_refused(tesuji, tmp_path):
+def test_a_run_without_a_generation_and_a_game_without_positions_are_refused(plainzero, tmp_path):
     folder = RunFolder(tmp_path / "new")
     folder.make()
     folder.write_config(resolve_run(default_config(GAME), GAME), GAME, GAME.name)
-    code, _, err = tesuji("curve", str(folder.path), *CPU)
+    code, _, err = plainzero("curve", str(folder.path), *CPU)
     assert code == 2 and "no solved positions ship with tic-tac-toe" in err
-    code, _, err = tesuji("curve", str(tmp_path / "nowhere"), *CPU)
+    code, _, err = plainzero("curve", str(tmp_path / "nowhere"), *CPU)
     assert code == 2 and "there is no run folder" in err
 
 

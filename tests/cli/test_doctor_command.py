@@ -1,12 +1,12 @@
-"""`tesuji doctor` on folders: real runs that cannot learn, what it prints, what it refuses."""
+"""`plainzero doctor` on folders: real runs that cannot learn, what it prints, what it refuses."""
 
 import json
 
 import pytest
 
-from tesuji import make_game
-from tesuji.training.config import change, default_config, resolve_run
-from tesuji.training.folder import RunFolder
+from plainzero import make_game
+from plainzero.training.config import change, default_config, resolve_run
+from plainzero.training.folder import RunFolder
 
 TINY = (
     "network.kind=mlp",
@@ -24,7 +24,7 @@ TINY = (
 
 
 @pytest.fixture
-def trained(tesuji, tmp_path):
+def trained(plainzero, tmp_path):
     """Trains tic-tac-toe for some generations with these settings; the findings by kind."""
 
     def train(*settings, generations=8):
@@ -32,9 +32,9 @@ def trained(tesuji, tmp_path):
         arguments = ["train", "tic-tac-toe", "--run", folder, "--threads", "1", "--seed", "1"]
         for setting in (*TINY, *settings):
             arguments += ["--set", setting]
-        code, _, err = tesuji(*arguments, "--generations", str(generations))
+        code, _, err = plainzero(*arguments, "--generations", str(generations))
         assert code == 0, err
-        code, out, err = tesuji("doctor", folder, "--json")
+        code, out, err = plainzero("doctor", folder, "--json")
         assert (code, err) == (0, "")
         answer = json.loads(out)
         assert answer["generations"] == generations and answer["game"] == "tic-tac-toe"
@@ -80,9 +80,9 @@ def line(generation, **numbers):
     return {"generation": generation, "step": 20 * generation, "total_games": 9, **numbers}
 
 
-def test_findings_are_shown_worst_first_with_what_to_set(tesuji, tmp_path):
+def test_findings_are_shown_worst_first_with_what_to_set(plainzero, tmp_path):
     lines = [line(g, draw_rate=1.0, cache_hit_rate=0.0, loss=2.0) for g in range(1, 9)]
-    code, out, err = tesuji(
+    code, out, err = plainzero(
         "doctor", write_run(tmp_path / "run", lines, "search.selection=puct", "search.visits=3")
     )
     assert (code, err) == (0, "")
@@ -93,21 +93,21 @@ def test_findings_are_shown_worst_first_with_what_to_set(tesuji, tmp_path):
     assert "Nothing is wrong" not in out
 
 
-def test_healthy_run_is_said_to_be_healthy_with_its_figures(tesuji, tmp_path):
+def test_healthy_run_is_said_to_be_healthy_with_its_figures(plainzero, tmp_path):
     lines = [line(g, loss=3.0 - g / 10, draw_rate=0.1, accuracy=0.1 * g) for g in range(1, 9)]
-    code, out, _ = tesuji("doctor", write_run(tmp_path / "run", lines))
+    code, out, _ = plainzero("doctor", write_run(tmp_path / "run", lines))
     assert code == 0 and "Nothing is wrong with this run" in out
     assert "2.900" in out and "2.200" in out and "80.0%" in out
 
 
-def test_run_without_a_generation_can_be_read(tesuji, tmp_path):
-    code, out, _ = tesuji("doctor", write_run(tmp_path / "run", []))
+def test_run_without_a_generation_can_be_read(plainzero, tmp_path):
+    code, out, _ = plainzero("doctor", write_run(tmp_path / "run", []))
     assert code == 0 and "No generation is whole yet." in out
 
 
-def test_json_has_no_nan(tesuji, tmp_path):
+def test_json_has_no_nan(plainzero, tmp_path):
     lines = [line(g, loss=float("nan")) for g in range(1, 3)]
-    code, out, _ = tesuji("doctor", write_run(tmp_path / "run", lines), "--json")
+    code, out, _ = plainzero("doctor", write_run(tmp_path / "run", lines), "--json")
     answer = json.loads(out, parse_constant=pytest.fail)
     assert code == 0 and answer["latest"]["loss"] is None
     assert answer["findings"][0]["kind"] == "loss not finite"

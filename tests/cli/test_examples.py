@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_serve import serving
 
-from tesuji import SearchConfig, check_game, make_game
+from plainzero import SearchConfig, check_game, make_game
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -26,15 +26,15 @@ def run(name, capsys):
     return capsys.readouterr().out
 
 
-def test_own_game_passes_the_check(tesuji):
-    code, out, _ = tesuji("check", f"{EXAMPLES / 'nim.py'}:Nim(stones=9)", "--games", "5")
+def test_own_game_passes_the_check(plainzero):
+    code, out, _ = plainzero("check", f"{EXAMPLES / 'nim.py'}:Nim(stones=9)", "--games", "5")
     assert code == 0 and "nim(stones=9) is in order" in out
 
 
-def test_own_game_is_solved(tesuji):
+def test_own_game_is_solved(plainzero):
     game = f"{EXAMPLES / 'nim.py'}:Nim"
     moves = ("--moves", "3 3 3 3 2")  # seven of the 21 stones are left
-    out = tesuji("search", game, *moves, "--set", "proven_values=true").out
+    out = plainzero("search", game, *moves, "--set", "proven_values=true").out
     assert "best move  3" in out and "proven: win" in out  # four stones left lose
 
 
@@ -86,7 +86,7 @@ def test_blocks_of_the_guide_run_one_after_the_other():
         exec(block, names)
 
 
-def test_game_of_the_readme_is_the_examples(tmp_path, tesuji):
+def test_game_of_the_readme_is_the_examples(tmp_path, plainzero):
     readme = (EXAMPLES.parent / "README.md").read_text()
     source = re.search(r"```python\n(# nim\.py\n.*?)```", readme, re.DOTALL)[1]
     (tmp_path / "nim.py").write_text(source)

@@ -1,4 +1,4 @@
-"""`tesuji export`, of a run that has two steps' weights."""
+"""`plainzero export`, of a run that has two steps' weights."""
 
 import os
 
@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from tesuji import make_game
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.weights import save_weights
-from tesuji.training.config import RunConfig, resolve_run
-from tesuji.training.folder import RunFolder
+from plainzero import make_game
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.weights import save_weights
+from plainzero.training.config import RunConfig, resolve_run
+from plainzero.training.folder import RunFolder
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -38,9 +38,9 @@ def run(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "step"), [((), 20), (("--step", "10"), 10)])
-def test_the_file_says_what_the_network_says(tesuji, run, tmp_path, options, step):
+def test_the_file_says_what_the_network_says(plainzero, run, tmp_path, options, step):
     file = tmp_path / "network.onnx"
-    code, out, err = tesuji("export", str(run), "--onnx", str(file), *options)
+    code, out, err = plainzero("export", str(run), "--onnx", str(file), *options)
     assert (code, err) == (0, "")
     assert "planes [batch, 2, 3, 3] to logits and values" in out
     planes = np.random.default_rng(0).random((5, 2, 3, 3), np.float32)

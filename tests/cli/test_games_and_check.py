@@ -1,12 +1,12 @@
-"""`tesuji games` and `tesuji check`."""
+"""`plainzero games` and `plainzero check`."""
 
 import json
 
-from tesuji.games import bundled_games
+from plainzero.games import bundled_games
 
 FAULTY = '''
 import numpy as np
-from tesuji import Game, field
+from plainzero import Game, field
 
 class Faulty(Game):
     """A game in which a draw is worth something."""
@@ -26,31 +26,31 @@ class Faulty(Game):
 '''
 
 
-def test_table_names_every_game_with_its_parameters(tesuji):
-    code, out, err = tesuji("games")
+def test_table_names_every_game_with_its_parameters(plainzero):
+    code, out, err = plainzero("games")
     assert (code, err) == (0, "")
     for name in bundled_games():
         assert f" {name} " in out
     assert "in_a_row=4" in out
 
 
-def test_json_describes_every_game(tesuji):
-    games = {game["name"]: game for game in json.loads(tesuji("games", "--json").out)["games"]}
+def test_json_describes_every_game(plainzero):
+    games = {game["name"]: game for game in json.loads(plainzero("games", "--json").out)["games"]}
     assert games.keys() == bundled_games().keys()
     assert games["connect-four"]["parameters"] == {"rows": 6, "cols": 7, "in_a_row": 4}
     assert games["trio"]["players"] == 3
     assert games["2048"]["description"].startswith("Slide and merge")
 
 
-def test_game_in_order_says_what_was_tried(tesuji):
-    code, out, err = tesuji("check", "tic-tac-toe", "--games", "3", "--seed", "7")
+def test_game_in_order_says_what_was_tried(plainzero):
+    code, out, err = plainzero("check", "tic-tac-toe", "--games", "3", "--seed", "7")
     assert (code, err) == (0, "")
     assert "tic-tac-toe is in order: up to 3 random games with seed 7" in out
 
 
-def test_finding_is_one_line_and_exit_code_1(tesuji, tmp_path):
+def test_finding_is_one_line_and_exit_code_1(plainzero, tmp_path):
     (tmp_path / "faulty.py").write_text(FAULTY)
-    code, out, err = tesuji("check", f"{tmp_path / 'faulty.py'}:Faulty")
+    code, out, err = plainzero("check", f"{tmp_path / 'faulty.py'}:Faulty")
     assert (code, err) == (1, "")
     assert out.startswith("zero sum: ") and out.count("\n") == 1
 

@@ -1,17 +1,17 @@
-"""`tesuji gomocup`: the protocol, the limits, whatever comes in."""
+"""`plainzero gomocup`: the protocol, the limits, whatever comes in."""
 
 import random
 import string
 
 import pytest
 
-from tesuji import make_game
-from tesuji.arena.timed_choice import limit_by_clock
-from tesuji.cli.gomocup_limits import Limits, resident_bytes
-from tesuji.cli.gomocup_protocol import GomocupServer, parse_line
-from tesuji.cli.gomocup_session import GomocupSession
-from tesuji.cli.line_reading import LineReader
-from tesuji.search.options import TREE_BYTES
+from plainzero import make_game
+from plainzero.arena.timed_choice import limit_by_clock
+from plainzero.cli.gomocup_limits import Limits, resident_bytes
+from plainzero.cli.gomocup_protocol import GomocupServer, parse_line
+from plainzero.cli.gomocup_session import GomocupSession
+from plainzero.cli.line_reading import LineReader
+from plainzero.search.options import TREE_BYTES
 
 NO_LIMIT = 2**31 - 1
 MIB = 1 << 20
@@ -57,7 +57,7 @@ def test_a_session_as_a_referee_leads_it():
 
 def test_about_names_program_and_version():
     (said,) = talk("ABOUT")
-    assert said.startswith('name="Tesuji", version="') and 'author="' in said and "country=" in said
+    assert said.startswith('name="PlainZero", version="') and 'author="' in said and "country=" in said
 
 
 @pytest.mark.parametrize(
@@ -325,13 +325,13 @@ def test_garbage_is_answered_and_survived():
         lines.append(line + "".join(generator.choices(string.printable, k=generator.randrange(2))))
     for answer in converse(session, *lines):
         assert "internal error" not in answer
-        is_word = answer.split(" ")[0] in ("OK", "ERROR", "UNKNOWN", "MESSAGE", 'name="Tesuji",')
+        is_word = answer.split(" ")[0] in ("OK", "ERROR", "UNKNOWN", "MESSAGE", 'name="PlainZero",')
         assert is_word or is_point(answer), answer
     assert converse(session, "DONE", "INFO rule 0", "START 5", "BEGIN")[-2] == "OK"
 
 
-def test_the_command_speaks_on_stdin_and_stdout(tesuji):
-    code, out, err = tesuji(
+def test_the_command_speaks_on_stdin_and_stdout(plainzero):
+    code, out, err = plainzero(
         *("gomocup", "--agent", "random"), typed="START 6\r\nPLAY 1,2\r\nINFO rule 0\r\nEND\r\n"
     )
     assert (code, out, err) == (0, "OK\n1,2\n", "")

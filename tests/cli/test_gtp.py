@@ -1,4 +1,4 @@
-"""`tesuji gtp`: the protocol, the clock, whatever comes in."""
+"""`plainzero gtp`: the protocol, the clock, whatever comes in."""
 
 import random
 import string
@@ -6,11 +6,11 @@ import threading
 
 import pytest
 
-from tesuji import make_game
-from tesuji.cli.gtp_clock import Clock, TimeSettings
-from tesuji.cli.gtp_protocol import GtpServer, parse_line
-from tesuji.cli.gtp_session import GtpSession
-from tesuji.cli.line_reading import LineReader
+from plainzero import make_game
+from plainzero.cli.gtp_clock import Clock, TimeSettings
+from plainzero.cli.gtp_protocol import GtpServer, parse_line
+from plainzero.cli.gtp_session import GtpSession
+from plainzero.cli.line_reading import LineReader
 
 
 def talk(*lines, game="go(size=5)", agent="random"):
@@ -34,7 +34,7 @@ def board(*lines, **options):
 
 def test_answers_have_marks_numbers_and_an_empty_line():
     assert talk("name", "7 protocol_version", "8 nonsense") == [
-        "= Tesuji",
+        "= PlainZero",
         "=7 2",
         "?8 unknown command",
     ]
@@ -229,7 +229,7 @@ def test_garbage_is_answered_and_survived():
         line += "".join(generator.choices(string.printable, k=generator.randrange(3)))
         for answer in converse(session, line):
             assert answer[0] in "=?" and "internal error" not in answer, (line, answer)
-    assert converse(session, "name") == ["= Tesuji"]
+    assert converse(session, "name") == ["= PlainZero"]
 
 
 # ---- the clock ----------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def test_an_analysis_goes_on_until_the_next_line():
     session = GtpSession(make_game("tic-tac-toe"), "uct:100")
     session.make_ready()  # compiling takes its time, and no line says so
     GtpServer(session, LineReader(come_in()), write).serve()
-    assert written[0] == "=\n" and written[-2:] == ["\n", "=3 Tesuji\n\n"]
+    assert written[0] == "=\n" and written[-2:] == ["\n", "=3 PlainZero\n\n"]
     infos = [part for part in written if part.startswith("info")]
     assert len(infos) >= 3 and all(part.count("\n") == 1 for part in infos)
     moves = infos[-1].split("info ")[1:]
@@ -325,11 +325,11 @@ def test_a_clock_rules_the_search():
     assert answers == ["=", "= b2"]
 
 
-def test_the_command_speaks_on_stdin_and_stdout(tesuji):
-    code, out, err = tesuji(
+def test_the_command_speaks_on_stdin_and_stdout(plainzero):
+    code, out, err = plainzero(
         *("gtp", "--game", "go(size=5)", "--agent", "random"), typed="1 name\nplay b c3\nquit\n"
     )
-    assert (code, out, err) == (0, "=1 Tesuji\n\n=\n\n=\n\n", "")
+    assert (code, out, err) == (0, "=1 PlainZero\n\n=\n\n=\n\n", "")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-import tesuji as package
+import plainzero as package
 
 COMMANDS = (
     *([name] for name in ("games", "check", "search", "play", "train", "doctor", "export")),
@@ -19,47 +19,47 @@ COMMANDS = (
 )
 
 
-def test_version_is_the_packages(tesuji):
-    assert tesuji("--version") == (0, f"tesuji {package.__version__}\n", "")
+def test_version_is_the_packages(plainzero):
+    assert plainzero("--version") == (0, f"plainzero {package.__version__}\n", "")
 
 
-def test_help_names_every_command(tesuji):
-    code, out, _ = tesuji("--help")
+def test_help_names_every_command(plainzero):
+    code, out, _ = plainzero("--help")
     assert code == 0
     for command, *_ in COMMANDS:
         assert f" {command} " in out
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_help_of_a_command_teaches_by_an_example(tesuji, command):
-    code, out, _ = tesuji(*command, "--help")
+def test_help_of_a_command_teaches_by_an_example(plainzero, command):
+    code, out, _ = plainzero(*command, "--help")
     assert code == 0
-    assert command == ["bench"] or "tesuji " + " ".join(command) in out
+    assert command == ["bench"] or "plainzero " + " ".join(command) in out
 
 
 def test_help_loads_nothing_heavy():
     program = (
-        "import sys, json; from tesuji.cli.main import main; main(['--help']); "
+        "import sys, json; from plainzero.cli.main import main; main(['--help']); "
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     loaded = set(json.loads(run.stderr))
-    assert "tesuji.cli.search" in loaded
-    assert not loaded & {"numpy", "numba", "tesuji.games", "tesuji.search", "torch"}
+    assert "plainzero.cli.search" in loaded
+    assert not loaded & {"numpy", "numba", "plainzero.games", "plainzero.search", "torch"}
 
 
 def test_module_runs_as_the_command():
     run = subprocess.run(
-        [sys.executable, "-m", "tesuji.cli", "--version"], capture_output=True, text=True
+        [sys.executable, "-m", "plainzero.cli", "--version"], capture_output=True, text=True
     )
-    assert (run.returncode, run.stdout) == (0, f"tesuji {package.__version__}\n")
+    assert (run.returncode, run.stdout) == (0, f"plainzero {package.__version__}\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["sreach"], ["sreach"]),
-        (["search"], ["GAME", "tesuji search --help"]),
+        (["search"], ["GAME", "plainzero search --help"]),
         (["search", "trio", "--depth", "3"], ["--depth"]),
         (["search", "trio", "--simulations", "many"], ["many", "--simulations"]),
         (["search", "trio", "--seed", "-1"], ["-1", "--seed"]),

@@ -22,7 +22,7 @@ class Blocker:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Blocker())
-from tesuji.cli.main import main
+from plainzero.cli.main import main
 told = []
 for command in json.loads(sys.argv[2]):
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -67,8 +67,8 @@ def test_commands_that_learn_name_the_extra(tmp_path):
     runs = run_without(LEARNING, *COMMANDS, cwd=tmp_path)
     for command, run in zip(COMMANDS, runs, strict=True):
         assert (run.code, run.out) == (2, ""), command
-        assert run.err.startswith("tesuji: this needs the package "), command
-        assert "pip install 'tesuji[learn]'" in run.err and run.err.count("\n") == 1, command
+        assert run.err.startswith("plainzero: this needs the package "), command
+        assert "pip install 'plainzero[learn]'" in run.err and run.err.count("\n") == 1, command
     assert list(tmp_path.iterdir()) == []
 
 
@@ -76,20 +76,20 @@ def test_commands_that_learn_name_the_extra(tmp_path):
 def test_every_package_of_the_extra_is_asked_for(tmp_path, package):
     (run,) = run_without([package], "train tic-tac-toe", cwd=tmp_path)
     assert run.code == 2
-    assert f"package {package}: pip install 'tesuji[learn]'" in run.err
+    assert f"package {package}: pip install 'plainzero[learn]'" in run.err
 
 
 def test_own_game_is_not_blamed_for_a_missing_package(tmp_path):
-    source = "from tesuji.games.tic_tac_toe import TicTacToe\n\n\nclass Own(TicTacToe):\n    pass\n"
+    source = "from plainzero.games.tic_tac_toe import TicTacToe\n\n\nclass Own(TicTacToe):\n    pass\n"
     (tmp_path / "own.py").write_text(source)
     (run,) = run_without(LEARNING, "train own.py:Own", cwd=tmp_path)
-    assert run.code == 2 and "pip install 'tesuji[learn]'" in run.err
+    assert run.code == 2 and "pip install 'plainzero[learn]'" in run.err
 
 
 def test_plot_names_its_own_extra(tmp_path):
     command = "rate random uct:2 --game tic-tac-toe --games 2 --plot ladder.svg"
     (run,) = run_without(LEARNING, command, cwd=tmp_path)
-    assert run.code == 2 and "pip install 'tesuji[plots]'" in run.err
+    assert run.code == 2 and "pip install 'plainzero[plots]'" in run.err
 
 
 def test_agents_without_a_network_play_without_any_of_it(tmp_path):

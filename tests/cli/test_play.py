@@ -1,16 +1,16 @@
-"""`tesuji play`: whole games over stdin."""
+"""`plainzero play`: whole games over stdin."""
 
 import itertools
 import re
 
 import pytest
 
-from tesuji import CHANCE, make_game
+from plainzero import CHANCE, make_game
 
 
-def test_scripted_game_is_played_to_its_end(tesuji):
+def test_scripted_game_is_played_to_its_end(plainzero):
     typed = "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
-    code, out, err = tesuji("play", "tic-tac-toe", "--simulations", "200", typed=typed)
+    code, out, err = plainzero("play", "tic-tac-toe", "--simulations", "200", typed=typed)
     assert (code, err) == (0, "")
     assert "tic-tac-toe: you are the first player (x)" in out
     assert re.search(r"search plays [abc][123]  expects [+-]\d\.\d\d · line ", out)
@@ -19,56 +19,56 @@ def test_scripted_game_is_played_to_its_end(tesuji):
 
 
 @pytest.mark.parametrize("side", ["first", "second"])
-def test_search_punishes_a_player_who_does_not_see(tesuji, side):
+def test_search_punishes_a_player_who_does_not_see(plainzero, side):
     typed = "1\n7\n" * 21
     options = ("--side", side, "--simulations", "3000", "--evaluator", "rollout")
-    code, out, _ = tesuji("play", "connect-four", *options, typed=typed)
+    code, out, _ = plainzero("play", "connect-four", *options, typed=typed)
     assert code == 0 and out.endswith("The search wins.\n")
 
 
-def test_player_who_moves_again_is_asked_again(tesuji):
+def test_player_who_moves_again_is_asked_again(plainzero):
     game = make_game("dots-and-boxes")
     typed = "\n".join(map(game.action_name, range(game.num_actions))) + "\n"
-    code, out, _ = tesuji("play", game.name, "--simulations", "400", typed=typed * 12)
+    code, out, _ = plainzero("play", game.name, "--simulations", "400", typed=typed * 12)
     turns = re.split(r"^(?=your move> |search plays )", out, flags=re.MULTILINE)[1:]
     movers = [turn.split()[0] for turn in turns if "is not legal" not in turn]
     assert code == 0 and len(movers) == game.num_actions
     assert {("your", "your"), ("search", "search")} <= set(itertools.pairwise(movers))
 
 
-def test_other_seats_are_played_by_the_search(tesuji):
+def test_other_seats_are_played_by_the_search(plainzero):
     names = [f"{col}{row}" for row in "1234" for col in "abcd"]
     options = ("--side", "third", "--simulations", "200")
-    code, out, _ = tesuji("play", "trio", *options, typed="\n".join(names) + "\n")
+    code, out, _ = plainzero("play", "trio", *options, typed="\n".join(names) + "\n")
     assert code == 0 and "you are the third player (z)" in out
     assert "first player plays" in out and "second player plays" in out
     assert "third player plays" not in out
     assert re.search(r"(The (first|second) player wins\.|You win!|A draw\.)\n$", out)
 
 
-def test_one_player_with_chance(tesuji):
+def test_one_player_with_chance(plainzero):
     typed = "up\nright\ndown\nleft\n" * 200
     game = "2048(size=2,target=32)"
-    code, out, _ = tesuji("play", game, "--simulations", "20", typed=typed)
+    code, out, _ = plainzero("play", game, "--simulations", "20", typed=typed)
     assert code == 0 and "you play alone" in out
     assert re.search(r"chance: [24]@[ab][12]", out)
     assert re.search(r"The game is over; its result is [+-]\d\.\d\d\.\n$", out)
-    assert out == tesuji("play", game, "--simulations", "20", typed=typed).out
+    assert out == plainzero("play", game, "--simulations", "20", typed=typed).out
 
 
-def test_watching_needs_no_input(tesuji):
-    code, out, _ = tesuji("play", "tic-tac-toe", "--side", "none", "--simulations", "2000")
+def test_watching_needs_no_input(plainzero):
+    code, out, _ = plainzero("play", "tic-tac-toe", "--side", "none", "--simulations", "2000")
     assert code == 0 and out.count("search plays") == 9 and out.endswith("A draw.\n")
 
 
-def test_end_of_input_ends_cleanly(tesuji):
-    code, out, err = tesuji("play", "tic-tac-toe", "--simulations", "50", typed="b2\n")
+def test_end_of_input_ends_cleanly(plainzero):
+    code, out, err = plainzero("play", "tic-tac-toe", "--simulations", "50", typed="b2\n")
     assert (code, err) == (0, "") and out.endswith("Stopped. Until next time!\n")
 
 
-def test_hint_help_undo_and_mistakes(tesuji):
+def test_hint_help_undo_and_mistakes(plainzero):
     typed = "hint\nhelp\nundo\nz9\nb2\nb2\nundo\nundo\na1\nquit\n"
-    code, out, _ = tesuji("play", "tic-tac-toe", "--simulations", "200", typed=typed)
+    code, out, _ = plainzero("play", "tic-tac-toe", "--simulations", "200", typed=typed)
     assert code == 0
     assert re.search(r"hint: [abc][123]  expects", out)
     assert "Legal moves: a1 b1 c1 a2 b2 c2 a3 b3 c3" in out
@@ -95,8 +95,8 @@ def test_bad_input_is_one_sentence(refused, arguments, words):
     assert all(word in sentence for word in words)
 
 
-def test_tree_is_kept_between_moves(tesuji, monkeypatch):
-    from tesuji import Searcher
+def test_tree_is_kept_between_moves(plainzero, monkeypatch):
+    from plainzero import Searcher
 
     reused = []
     prepare = Searcher._prepare_tree
@@ -107,14 +107,14 @@ def test_tree_is_kept_between_moves(tesuji, monkeypatch):
         return tree
 
     monkeypatch.setattr(Searcher, "_prepare_tree", watched)
-    tesuji("play", "tic-tac-toe", "--simulations", "500", typed="b2\nhint\nquit\n")
+    plainzero("play", "tic-tac-toe", "--simulations", "500", typed="b2\nhint\nquit\n")
     assert max(reused) > 5
 
 
 def test_chance_is_drawn_by_its_probabilities():
     import random
 
-    from tesuji.cli.asking import draw_outcome
+    from plainzero.cli.asking import draw_outcome
 
     game = make_game("2048")
     state, chance = game.new_state(), random.Random(1)

@@ -1,17 +1,17 @@
-"""`tesuji positions`."""
+"""`plainzero positions`."""
 
 from itertools import islice
 
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.opponents.positions import read_positions, shipped_positions
+from plainzero import make_game
+from plainzero.opponents.positions import read_positions, shipped_positions
 
 
-def test_set_is_written_and_described(tesuji, tmp_path):
+def test_set_is_written_and_described(plainzero, tmp_path):
     path = tmp_path / "set.csv"
-    output = tesuji("positions", "tic-tac-toe", "--count", "50", "--table", "1", "--out", str(path))
+    output = plainzero("positions", "tic-tac-toe", "--count", "50", "--table", "1", "--out", str(path))
     assert output.code == 0
     assert "50 positions of plies 1 to 7" in output.out
     found = read_positions(make_game("tic-tac-toe"), path)
@@ -19,10 +19,10 @@ def test_set_is_written_and_described(tesuji, tmp_path):
     assert output.out.splitlines()[-1] == "by ply: " + " ".join(map(str, counts))
 
 
-def test_shipped_set_is_what_the_command_makes(tesuji, tmp_path):
+def test_shipped_set_is_what_the_command_makes(plainzero, tmp_path):
     path = tmp_path / "set.csv"
     options = ("--plies", "30:4 35:5 39-40:2", "--seed", "0", "--table", "64")
-    output = tesuji("positions", "connect-four", *options, "--out", str(path))
+    output = plainzero("positions", "connect-four", *options, "--out", str(path))
     assert output.code == 0 and "13 positions of plies 30 to 40" in output.out
     header, *rows = shipped_positions(make_game("connect-four")).read_text().splitlines()
     expected = [header]
@@ -36,9 +36,9 @@ def ply_of(row):
     return len(row.split(",")[0].split())
 
 
-def test_plies_with_fewer_positions_than_asked_for_give_those_they_have(tesuji, tmp_path):
+def test_plies_with_fewer_positions_than_asked_for_give_those_they_have(plainzero, tmp_path):
     path = tmp_path / "set.csv"
-    output = tesuji("positions", "tic-tac-toe", "--plies", "5:3 0-1:9", "--out", str(path))
+    output = plainzero("positions", "tic-tac-toe", "--plies", "5:3 0-1:9", "--out", str(path))
     # The first move cannot go wrong; it leads to three positions, up to symmetry.
     assert output.out.splitlines()[-1] == "by ply: 0 3 0 0 0 3 0 0 0"
 

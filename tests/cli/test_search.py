@@ -1,4 +1,4 @@
-"""`tesuji search`: what it shows, what it refuses, and how Ctrl-C ends it."""
+"""`plainzero search`: what it shows, what it refuses, and how Ctrl-C ends it."""
 
 import json
 import os
@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-import tesuji as package
+import plainzero as package
 
 UNCOMPILABLE = '''
 import numpy as np
-from tesuji import Game, field
+from plainzero import Game, field
 
 class Odd(Game):
     """A game whose rule formats a text, which does not compile."""
@@ -33,14 +33,14 @@ class Odd(Game):
 '''
 
 
-def search_json(tesuji, *arguments):
-    code, out, err = tesuji("search", *arguments, "--json")
+def search_json(plainzero, *arguments):
+    code, out, err = plainzero("search", *arguments, "--json")
     assert (code, err) == (0, "")
     return json.loads(out)
 
 
-def test_shows_board_moves_and_line(tesuji):
-    code, out, err = tesuji("search", "tic-tac-toe", "--moves", "a1 b2 a2 b1")
+def test_shows_board_moves_and_line(plainzero):
+    code, out, err = plainzero("search", "tic-tac-toe", "--moves", "a1 b2 a2 b1")
     assert (code, err) == (0, "")
     assert " 1 x  o  ." in out and " 2 x  o  ." in out
     assert "best move  a3" in out
@@ -51,9 +51,9 @@ def test_shows_board_moves_and_line(tesuji):
     assert visits == sorted(visits, reverse=True) and sum(visits) == 10_000
 
 
-def test_json_equals_the_library(tesuji):
+def test_json_equals_the_library(plainzero):
     found = search_json(
-        tesuji, "tic-tac-toe", "--moves", "b2", "--simulations", "300", "--seed", "5"
+        plainzero, "tic-tac-toe", "--moves", "b2", "--simulations", "300", "--seed", "5"
     )
     game = package.make_game("tic-tac-toe")
     state = game.new_state()
@@ -69,41 +69,41 @@ def test_json_equals_the_library(tesuji):
     assert not found["is_tree_full"] and not found["proven"] and found["seconds"] > 0
 
 
-def test_options_reach_the_search(tesuji):
+def test_options_reach_the_search(plainzero):
     settings = ("--set", "proven_values=true", "--set", "c_uct=2")
-    found = search_json(tesuji, "tic-tac-toe", "--moves", "a1,b1", *settings)
+    found = search_json(plainzero, "tic-tac-toe", "--moves", "a1,b1", *settings)
     assert found["proven"] and found["value"] == 1.0
     assert found["exact"][found["best"]] == 1.0
     assert found["config"]["c_uct"] == 2.0
-    uniform = search_json(tesuji, "tic-tac-toe", "--evaluator", "uniform", "--set", "nodes=50")
+    uniform = search_json(plainzero, "tic-tac-toe", "--evaluator", "uniform", "--set", "nodes=50")
     assert uniform["config"]["selection"] == "puct"
     assert uniform["nodes"] == 50
 
 
-def test_seconds_alone_set_the_budget(tesuji):
-    found = search_json(tesuji, "tic-tac-toe", "--seconds", "0.2")
+def test_seconds_alone_set_the_budget(plainzero):
+    found = search_json(plainzero, "tic-tac-toe", "--seconds", "0.2")
     assert found["config"]["simulations"] == 0
     assert 0.15 < found["seconds"] < 5 and found["simulations"] > 100
 
 
-def test_full_tree_is_noted(tesuji):
-    out = tesuji("search", "tic-tac-toe", "--set", "max_bytes=20000").out
+def test_full_tree_is_noted(plainzero):
+    out = plainzero("search", "tic-tac-toe", "--set", "max_bytes=20000").out
     assert "the tree was full (max_bytes=20000)" in out
 
 
-def test_chance_is_named_or_drawn(tesuji):
+def test_chance_is_named_or_drawn(plainzero):
     game = "2048(size=2,target=32)"
-    named = search_json(tesuji, game, "--moves", "2@a1 4@a2 right", "--simulations", "50")
+    named = search_json(plainzero, game, "--moves", "2@a1 4@a2 right", "--simulations", "50")
     assert named["played"][:3] == ["2@a1", "4@a2", "right"] and len(named["played"]) == 4
     drawn, again = (
-        search_json(tesuji, game, "--simulations", "50", "--seed", "3") for _ in range(2)
+        search_json(plainzero, game, "--simulations", "50", "--seed", "3") for _ in range(2)
     )
     assert drawn["played"] == again["played"]
     assert len(drawn["played"]) == 2 and set(drawn["moves"]) <= {"up", "right", "down", "left"}
 
 
-def test_three_players_have_a_value_each(tesuji):
-    found = search_json(tesuji, "trio", "--moves", "a1", "--simulations", "200")
+def test_three_players_have_a_value_each(plainzero):
+    found = search_json(plainzero, "trio", "--moves", "a1", "--simulations", "200")
     assert found["to_play"] == 1 and len(found["values"]) == 3
     assert sum(found["values"]) == pytest.approx(0, abs=1e-9)
 
@@ -149,7 +149,7 @@ def test_rules_that_do_not_run_point_to_the_check(refused, tmp_path, raises, wor
     file = tmp_path / f"odd_{raises}.py"
     file.write_text(f"RAISES = {raises}\n{UNCOMPILABLE}")
     sentence = refused("search", f"{file}:Odd")
-    assert words in sentence and f"tesuji check {file}:Odd" in sentence
+    assert words in sentence and f"plainzero check {file}:Odd" in sentence
 
 
 def test_interrupt_shows_the_result_so_far():
@@ -173,8 +173,8 @@ def test_interrupt_shows_the_result_so_far():
 # The command itself, but for a word on stderr when compiling is over.
 _ANNOUNCED = """
 import sys
-from tesuji.cli import thinking
-from tesuji.cli.main import main
+from plainzero.cli import thinking
+from plainzero.cli.main import main
 
 compile = thinking._compile
 def announced(*arguments):

@@ -1,4 +1,4 @@
-"""`tesuji serve`, as a process: where it listens, whom it answers, how it ends."""
+"""`plainzero serve`, as a process: where it listens, whom it answers, how it ends."""
 
 import asyncio
 import json
@@ -15,10 +15,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from tesuji.cli.main import main
-from tesuji.server.app import Server
-from tesuji.server.options import ServerOptions
-from tesuji.training.folder import RunFolder
+from plainzero.cli.main import main
+from plainzero.server.app import Server
+from plainzero.server.options import ServerOptions
+from plainzero.training.folder import RunFolder
 
 NIM = "examples/nim.py:Nim"
 PATIENCE = 180.0  # seconds; compiling on a busy machine ends before the server does
@@ -27,7 +27,7 @@ PATIENCE = 180.0  # seconds; compiling on a busy machine ends before the server 
 @contextmanager
 def serving(*arguments, cwd=None, end=signal.SIGINT, codes=(0, 130)):
     """A server and the address that it printed; the signal must end it, with one of the codes."""
-    command = [sys.executable, "-m", "tesuji.cli", "serve", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "plainzero.cli", "serve", "--port", "0", *arguments]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=cwd, preexec_fn=_heed_hangups
     )

@@ -9,28 +9,28 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from tesuji import make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.cli.main import main
-from tesuji.games.registry import bundled_games
-from tesuji.games.tic_tac_toe import TicTacToe as BundledTicTacToe
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.weights import load_weights, save_weights
-from tesuji.opponents import shipped
-from tesuji.opponents.network_files import NetworkFileError, read_network_file
-from tesuji.search.runner import StopFlag
-from tesuji.server.messages.games import Position
-from tesuji.server.messages.searching import SearchPlayer
-from tesuji.server.options import ServerOptions
-from tesuji.server.services import Services
-from tesuji.server.turns import Turn, Turns
-from tesuji.training.config import RunOptions, default_config, resolve_run
-from tesuji.training.folder import RunFolder
-from tesuji.training.saved import open_run
+from plainzero import make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.cli.main import main
+from plainzero.games.registry import bundled_games
+from plainzero.games.tic_tac_toe import TicTacToe as BundledTicTacToe
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.weights import load_weights, save_weights
+from plainzero.opponents import shipped
+from plainzero.opponents.network_files import NetworkFileError, read_network_file
+from plainzero.search.runner import StopFlag
+from plainzero.server.messages.games import Position
+from plainzero.server.messages.searching import SearchPlayer
+from plainzero.server.options import ServerOptions
+from plainzero.server.services import Services
+from plainzero.server.turns import Turn, Turns
+from plainzero.training.config import RunOptions, default_config, resolve_run
+from plainzero.training.folder import RunFolder
+from plainzero.training.saved import open_run
 
 GAME = make_game("tic-tac-toe")
-ABOUT = "tesuji train tic-tac-toe, one day; 12 ± 3 % of errors, “as measured”"
+ABOUT = "plainzero train tic-tac-toe, one day; 12 ± 3 % of errors, “as measured”"
 SHIPPED = sorted(shipped.FOLDER.glob("*.safetensors"))
 
 
@@ -92,9 +92,9 @@ def test_the_file_says_all_that_playing_takes(run, file):
     assert read.search_config(7) == saved.search_config(7)
 
 
-def test_the_weights_are_those_of_the_step_to_the_last_bit(tesuji, run, tmp_path):
+def test_the_weights_are_those_of_the_step_to_the_last_bit(plainzero, run, tmp_path):
     path = tmp_path / "old.safetensors"
-    code, out, err = tesuji("export", str(run.path), "--weights", str(path), "--step", "10")
+    code, out, err = plainzero("export", str(run.path), "--weights", str(path), "--step", "10")
     assert (code, err) == (0, "")
     assert "the weights of step 10 for tic-tac-toe, float32, 0.0 MB" in out
     written, _ = load_weights(path)
@@ -158,7 +158,7 @@ def test_search_options_count(with_file):
 
 def test_a_game_without_a_file_is_refused_in_a_sentence(refused, networks):
     sentence = refused("match", "shipped:10", "random", "--game", "trio")
-    assert "no network ships for trio; `tesuji train` makes one" in sentence
+    assert "no network ships for trio; `plainzero train` makes one" in sentence
 
 
 def test_a_file_is_for_one_game_with_its_parameters(with_file, networks):
@@ -190,7 +190,7 @@ def test_what_is_wrong_with_a_file_is_said(with_file, networks):
     with pytest.raises(NetworkFileError, match="cannot be read"):
         parse_agent("shipped:10", GAME)
     save_file({"x": torch.zeros(1)}, path)
-    with pytest.raises(NetworkFileError, match="its format is none, not tesuji-network-1"):
+    with pytest.raises(NetworkFileError, match="its format is none, not plainzero-network-1"):
         parse_agent("shipped:10", GAME)
     path.write_bytes(whole.replace(rb"\"c_puct\"", rb"\"c_pact\""))
     with pytest.raises(NetworkFileError, match=r"cannot be used: .*c_pact"):
@@ -201,23 +201,23 @@ def test_without_pytorch_it_is_said_and_not_chosen(refused, with_file, monkeypat
     monkeypatch.setitem(sys.modules, "torch", None)
     assert not shipped.has_shipped(GAME)
     sentence = refused("play", "tic-tac-toe", "--opponent", "shipped:10")
-    assert "needs PyTorch: pip install 'tesuji[learn]'" in sentence
+    assert "needs PyTorch: pip install 'plainzero[learn]'" in sentence
 
 
 # ---- the opponent by default --------------------------------------------------------------------
 
 
-def test_play_is_against_it_by_default(tesuji, with_file):
-    code, out, err = tesuji("play", "tic-tac-toe", "--side", "second", typed="quit\n")
+def test_play_is_against_it_by_default(plainzero, with_file):
+    code, out, err = plainzero("play", "tic-tac-toe", "--side", "second", typed="quit\n")
     assert (code, err) == (0, "")
     first, *others = out.splitlines()
     assert first.startswith("Your opponent is shipped:200: the network that ships for tic-tac-toe")
     assert any(line.startswith("shipped:200 plays ") for line in others)
 
 
-def test_it_plays_with_as_many_simulations_as_one_says(tesuji, with_file):
+def test_it_plays_with_as_many_simulations_as_one_says(plainzero, with_file):
     options = ("--side", "second", "--simulations", "9")
-    code, out, err = tesuji("play", "tic-tac-toe", *options, typed="quit\n")
+    code, out, err = plainzero("play", "tic-tac-toe", *options, typed="quit\n")
     assert (code, err) == (0, "")
     first, *others = out.splitlines()
     assert first.startswith("Your opponent is shipped:9: the network that ships for tic-tac-toe")
@@ -225,21 +225,21 @@ def test_it_plays_with_as_many_simulations_as_one_says(tesuji, with_file):
 
 
 @pytest.mark.parametrize("options", [("--seconds", "1"), ("--set", "c_uct=1")])
-def test_who_says_more_of_the_search_plays_that_and_is_told(tesuji, with_file, options):
-    code, out, _ = tesuji("play", "tic-tac-toe", *options, typed="quit\n")
+def test_who_says_more_of_the_search_plays_that_and_is_told(plainzero, with_file, options):
+    code, out, _ = plainzero("play", "tic-tac-toe", *options, typed="quit\n")
     first, second, *_ = out.splitlines()
     assert code == 0 and second.startswith("tic-tac-toe: you are the first player")
     assert first.startswith("Your opponent is the search alone")
     assert first.endswith("ships for tic-tac-toe: --opponent shipped:200.")
 
 
-def test_who_names_an_evaluator_plays_that_search(tesuji, with_file):
-    code, out, _ = tesuji("play", "tic-tac-toe", "--evaluator", "rollout", typed="quit\n")
+def test_who_names_an_evaluator_plays_that_search(plainzero, with_file):
+    code, out, _ = plainzero("play", "tic-tac-toe", "--evaluator", "rollout", typed="quit\n")
     assert code == 0 and out.startswith("tic-tac-toe: you are the first player")
 
 
-def test_play_is_against_the_search_where_there_is_none(tesuji, networks):
-    code, out, _ = tesuji("play", "tic-tac-toe", typed="quit\n")
+def test_play_is_against_the_search_where_there_is_none(plainzero, networks):
+    code, out, _ = plainzero("play", "tic-tac-toe", typed="quit\n")
     assert code == 0 and out.startswith("tic-tac-toe: you are the first player")
 
 

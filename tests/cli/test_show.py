@@ -1,4 +1,4 @@
-"""`tesuji show`: saved games in the terminal."""
+"""`plainzero show`: saved games in the terminal."""
 
 import json
 import py_compile
@@ -15,8 +15,8 @@ def file(tmp_path):
     return path
 
 
-def test_every_position_is_printed_where_nobody_presses_keys(tesuji, file):
-    shown = tesuji("show", str(file))
+def test_every_position_is_printed_where_nobody_presses_keys(plainzero, file):
+    shown = plainzero("show", str(file))
     assert shown.code == 0
     assert shown.out.count("tic-tac-toe, Ann – Bob") == 4
     assert "move 0 of 3  the start" in shown.out
@@ -24,31 +24,31 @@ def test_every_position_is_printed_where_nobody_presses_keys(tesuji, file):
     assert "The game was not finished." in shown.out
 
 
-def test_one_position_is_printed(tesuji, file):
-    shown = tesuji("show", str(file), "--move", "1")
+def test_one_position_is_printed(plainzero, file):
+    shown = plainzero("show", str(file), "--move", "1")
     assert shown.out.count("move ") == 1
     assert "[x]" in shown.out
 
 
-def test_another_game_of_the_file_is_shown(tesuji, file):
-    assert "connect-four" in tesuji("show", str(file), "--number", "2", "--move", "1").out
+def test_another_game_of_the_file_is_shown(plainzero, file):
+    assert "connect-four" in plainzero("show", str(file), "--number", "2", "--move", "1").out
 
 
-def test_a_list_of_moves_needs_the_name_of_its_game(tesuji, tmp_path):
+def test_a_list_of_moves_needs_the_name_of_its_game(plainzero, tmp_path):
     path = tmp_path / "moves.txt"
     path.write_text("4 4 3 5\n")
-    assert "a list of moves with the name of its game" in tesuji("show", str(path)).err
-    assert "move 4 of 4" in tesuji("show", str(path), "--game", "connect-four").out
+    assert "a list of moves with the name of its game" in plainzero("show", str(path)).err
+    assert "move 4 of 4" in plainzero("show", str(path), "--game", "connect-four").out
 
 
 @pytest.mark.parametrize("suffix", [".json", ".sgf", ".txt"])
-def test_a_game_is_written_anew_and_shown_the_same(tesuji, file, tmp_path, suffix):
+def test_a_game_is_written_anew_and_shown_the_same(plainzero, file, tmp_path, suffix):
     copy = tmp_path / f"copy{suffix}"
-    assert tesuji("show", str(file), "--save", str(copy)).code == 0
-    assert "move 3 of 3  first player: c3" in tesuji("show", str(copy), "--move", "3").out
+    assert plainzero("show", str(file), "--save", str(copy)).code == 0
+    assert "move 3 of 3  first player: c3" in plainzero("show", str(copy), "--move", "3").out
 
 
-def test_games_of_a_match_are_shown(tesuji, tmp_path):
+def test_games_of_a_match_are_shown(plainzero, tmp_path):
     path = tmp_path / "games.jsonl"
     arguments = (
         "match",
@@ -61,19 +61,19 @@ def test_games_of_a_match_are_shown(tesuji, tmp_path):
         "--save",
         str(path),
     )
-    assert tesuji(*arguments).code == 0
+    assert plainzero(*arguments).code == 0
     row = json.loads(path.read_text().splitlines()[2])
-    shown = tesuji("show", str(path), "--number", "3")
+    shown = plainzero("show", str(path), "--number", "3")
     assert f"move {len(row['actions'])} of {len(row['actions'])}" in shown.out
     assert "random – random" in shown.out
 
 
-def test_a_file_of_other_programs_is_shown_by_the_game_that_is_named(tesuji, tmp_path):
+def test_a_file_of_other_programs_is_shown_by_the_game_that_is_named(plainzero, tmp_path):
     path = tmp_path / "other.sgf"
     path.write_bytes("(;GM[4]SZ[6]PB[Müller];B[cc])".encode("latin-1"))
-    assert "gomoku(size=6), Müller" in tesuji("show", str(path), "--move", "1").out
+    assert "gomoku(size=6), Müller" in plainzero("show", str(path), "--move", "1").out
     named = ("--game", "gomoku(size=6,rule=renju)")
-    assert "gomoku(size=6,rule=renju)" in tesuji("show", str(path), "--move", "1", *named).out
+    assert "gomoku(size=6,rule=renju)" in plainzero("show", str(path), "--move", "1", *named).out
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,20 @@ def test_a_file_of_other_programs_is_shown_by_the_game_that_is_named(tesuji, tmp
         (["--save", "game.pdf"], "it must be .json, .sgf or .txt"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(tesuji, file, arguments, message):
-    shown = tesuji("show", str(file), *arguments)
+def test_what_cannot_be_shown_is_refused(plainzero, file, arguments, message):
+    shown = plainzero("show", str(file), *arguments)
     assert (shown.code, shown.out) == (2, "")
     assert message in shown.err
 
 
-def test_a_file_cannot_run_code_unless_it_is_named(tesuji, tmp_path):
+def test_a_file_cannot_run_code_unless_it_is_named(plainzero, tmp_path):
     (tmp_path / "own.py").write_text(
-        "from tesuji.games.tic_tac_toe import TicTacToe\n\nclass Own(TicTacToe):\n    size = 2\n"
+        "from plainzero.games.tic_tac_toe import TicTacToe\n\nclass Own(TicTacToe):\n    size = 2\n"
     )
     path, name = tmp_path / "game.txt", f"{tmp_path / 'own.py'}:Own"
     path.write_text(f"game: {name}\na1 b1\n")
-    assert "if you trust that code, name it" in tesuji("show", str(path)).err
-    assert "move 2 of 2" in tesuji("show", str(path), "--game", name).out
+    assert "if you trust that code, name it" in plainzero("show", str(path)).err
+    assert "move 2 of 2" in plainzero("show", str(path), "--game", name).out
     py_compile.compile(str(tmp_path / "own.py"), str(tmp_path / "own.pyc"))
     path.write_text(f"game: {tmp_path / 'own.pyc'}:Own\na1 b1\n")
-    assert "if you trust that code, name it" in tesuji("show", str(path)).err
+    assert "if you trust that code, name it" in plainzero("show", str(path)).err

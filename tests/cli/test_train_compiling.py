@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tesuji import SearchConfig
-from tesuji.cli.main import main
-from tesuji.games import make_game
+from plainzero import SearchConfig
+from plainzero.cli.main import main
+from plainzero.games import make_game
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
 SEARCH = SearchConfig(simulations=4)
@@ -28,7 +28,7 @@ def children():
 
 
 def test_processes_that_nobody_needs_any_more_are_ended():
-    from tesuji.selfplay.compilers import Compilers
+    from plainzero.selfplay.compilers import Compilers
 
     with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
         begun = dict(compilers._processes)
@@ -37,7 +37,7 @@ def test_processes_that_nobody_needs_any_more_are_ended():
 
 
 def test_kernels_of_searches_are_compiled_once_self_plays_are_done():
-    from tesuji.selfplay.compilers import Compilers
+    from plainzero.selfplay.compilers import Compilers
 
     with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
         compilers.want_search(SEARCH)
@@ -57,17 +57,17 @@ def test_a_command_that_is_refused_leaves_no_processes(monkeypatch, tmp_path, ca
         seen.append(children() - before)
         raise ValueError("no")
 
-    monkeypatch.setattr("tesuji.cli.train_compiling.may_have_gpu", lambda: True)
-    monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
+    monkeypatch.setattr("plainzero.cli.train_compiling.may_have_gpu", lambda: True)
+    monkeypatch.setattr("plainzero.cli.train._new_config", refuse)
     assert main(["train", NAME, "--run", str(tmp_path / "run")]) == 2
-    assert capsys.readouterr().err == "tesuji: no\n"
+    assert capsys.readouterr().err == "plainzero: no\n"
     (while_preparing,) = seen
     assert len(while_preparing) == 3
     assert not children() & while_preparing
 
 
 def test_each_is_told_of_kernels_that_there_are():
-    from tesuji.selfplay import compilers, compiling_ahead
+    from plainzero.selfplay import compilers, compiling_ahead
 
     assert compilers._SELFPLAY == tuple(compiling_ahead.SELFPLAY)
     assert compilers._SEARCH == tuple(compiling_ahead.SEARCH)
@@ -75,7 +75,7 @@ def test_each_is_told_of_kernels_that_there_are():
 
 @pytest.mark.parametrize("is_done", [False, True])
 def test_what_is_on_disk_is_not_compiled_again(is_done, monkeypatch):
-    from tesuji.selfplay import compiling_ahead
+    from plainzero.selfplay import compiling_ahead
 
     compiled = []
     monkeypatch.setattr(compiling_ahead, "choose_device", lambda device: device)
@@ -89,7 +89,7 @@ def test_what_is_on_disk_is_not_compiled_again(is_done, monkeypatch):
 def test_they_are_started_before_numba_is_imported():
     program = f"""if True:
         import sys
-        import tesuji.cli.train_compiling as here
+        import plainzero.cli.train_compiling as here
         here.may_have_gpu = lambda: True
         with here.CompilingForRun() as compiling:
             compiling.begin({NAME!r}, {NAME!r}, [])
@@ -107,16 +107,16 @@ def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
         seen.append(children() - before)
         raise ValueError("no")
 
-    monkeypatch.setattr("tesuji.cli.train_compiling.may_have_gpu", lambda: True)
-    monkeypatch.setattr("tesuji.cli.train._new_config", refuse)
+    monkeypatch.setattr("plainzero.cli.train_compiling.may_have_gpu", lambda: True)
+    monkeypatch.setattr("plainzero.cli.train._new_config", refuse)
     assert main(["train", NAME, "--run", str(tmp_path / "run"), *settings]) == 2
     assert seen == [set()]
 
 
 def test_a_run_that_goes_on_has_what_it_needs_compiled():
-    from tesuji.cli.train_compiling import CompilingForRun
-    from tesuji.selfplay.compilers import Compilers
-    from tesuji.training.config import default_config
+    from plainzero.cli.train_compiling import CompilingForRun
+    from plainzero.selfplay.compilers import Compilers
+    from plainzero.training.config import default_config
 
     game = make_game(NAME)
     config = default_config(game)  # by Gumbel
@@ -143,8 +143,8 @@ def test_a_run_that_goes_on_has_what_it_needs_compiled():
 )
 @pytest.mark.parametrize("name", ["connect-four", "pig"])
 def test_what_is_compiled_first_is_what_a_new_run_searches_by(name, settings, monkeypatch):
-    from tesuji.selfplay.search_defaults import chosen_search
-    from tesuji.training import gpu_config
+    from plainzero.selfplay.search_defaults import chosen_search
+    from plainzero.training import gpu_config
 
     monkeypatch.setattr(gpu_config, "free_bytes", lambda: 1 << 34)
     game = make_game(name)

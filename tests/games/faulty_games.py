@@ -4,13 +4,13 @@ import random
 
 import numpy as np
 
-from tesuji.games.connect_four import ConnectFour
-from tesuji.games.contract import CHANCE, Game, Grid, Step, Symmetry, field
-from tesuji.games.dots_and_boxes import DotsAndBoxes
-from tesuji.games.hex import Hex
-from tesuji.games.tic_tac_toe import TicTacToe
-from tesuji.games.trio import Trio
-from tesuji.games.twenty_forty_eight import TwentyFortyEight
+from plainzero.games.connect_four import ConnectFour
+from plainzero.games.contract import CHANCE, Game, Grid, Step, Symmetry, field
+from plainzero.games.dots_and_boxes import DotsAndBoxes
+from plainzero.games.hex import Hex
+from plainzero.games.tic_tac_toe import TicTacToe
+from plainzero.games.trio import Trio
+from plainzero.games.twenty_forty_eight import TwentyFortyEight
 
 REMEMBERED = [0]
 

@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tesuji.compiling import Kernel
-from tesuji.games import rules
-from tesuji.games.contract import Game
+from plainzero.compiling import Kernel
+from plainzero.games import rules
+from plainzero.games.contract import Game
 
 
 class Recorded(NamedTuple):

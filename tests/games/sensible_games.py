@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tesuji.games.contract import Game, field
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games.contract import Game, field
+from plainzero.games.tic_tac_toe import TicTacToe
 
 
 class Nim(Game):

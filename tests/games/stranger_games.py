@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tesuji import Game, field
+from plainzero import Game, field
 
 
 class Piece(IntEnum):

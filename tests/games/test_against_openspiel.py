@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from random_games import record_games
 
-from tesuji.games import make_game
+from plainzero.games import make_game
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 

@@ -5,10 +5,10 @@ import functools
 import numpy as np
 import pytest
 
-from tesuji.games.contract import CHANCE
-from tesuji.games.dots_and_boxes import DotsAndBoxes
-from tesuji.games.trio import Trio
-from tesuji.games.twenty_forty_eight import TwentyFortyEight
+from plainzero.games.contract import CHANCE
+from plainzero.games.dots_and_boxes import DotsAndBoxes
+from plainzero.games.trio import Trio
+from plainzero.games.twenty_forty_eight import TwentyFortyEight
 
 
 def played(game, *names):

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import sensible_games
 
-from tesuji.games import make_game
-from tesuji.games.check_playing import play_games
-from tesuji.games.check_views import check_set_up
-from tesuji.games.checking import Finding, check_game
-from tesuji.games.findings import Findings
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games import make_game
+from plainzero.games.check_playing import play_games
+from plainzero.games.check_views import check_set_up
+from plainzero.games.checking import Finding, check_game
+from plainzero.games.findings import Findings
+from plainzero.games.tic_tac_toe import TicTacToe
 
 FAULTS = {
     "ActionTwice": ("legal actions", "twice"),

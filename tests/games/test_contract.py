@@ -5,10 +5,10 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from tesuji.games import make_game, rules
-from tesuji.games.connect_four import ConnectFour
-from tesuji.games.contract import Game, IllegalMove, field, parameter_choices
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games import make_game, rules
+from plainzero.games.connect_four import ConnectFour
+from plainzero.games.contract import Game, IllegalMove, field, parameter_choices
+from plainzero.games.tic_tac_toe import TicTacToe
 
 
 def test_illegal_move_raises_and_changes_nothing():

@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from tesuji.compiling import Kernel
-from tesuji.games import make_game, rules
+from plainzero.compiling import Kernel
+from plainzero.games import make_game, rules
 
 # 9·8·7·6·5 games of five plays, and so on, those that ended earlier left out.
 TIC_TAC_TOE = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]

@@ -4,10 +4,10 @@ import dataclasses
 import re
 from pathlib import Path
 
-from tesuji.games import bundled_games, make_game
-from tesuji.games.checking import check_game
-from tesuji.games.contract import PIECES
-from tesuji.games.saved_games import read_saved, to_json
+from plainzero.games import bundled_games, make_game
+from plainzero.games.checking import check_game
+from plainzero.games.contract import PIECES
+from plainzero.games.saved_games import read_saved, to_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -25,7 +25,7 @@ def test_example_of_the_guide_passes_the_check(tmp_path):
 
 def test_guide_names_every_kind_of_finding():
     guide = (DOCS / "write-a-game.md").read_text()
-    package = Path(__file__).parents[2] / "src" / "tesuji" / "games"
+    package = Path(__file__).parents[2] / "src" / "plainzero" / "games"
     sources = "".join(
         path.read_text() for path in [*package.glob("check_*.py"), package / "findings.py"]
     )

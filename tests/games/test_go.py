@@ -9,10 +9,10 @@ import pytest
 import slow_go
 from random_games import record_games
 
-from tesuji.games import UnknownGame, make_game
-from tesuji.games.contract import IllegalMove
-from tesuji.games.go import BLACK, Go
-from tesuji.games.setting_up import set_up
+from plainzero.games import UnknownGame, make_game
+from plainzero.games.contract import IllegalMove
+from plainzero.games.go import BLACK, Go
+from plainzero.games.setting_up import set_up
 
 PLAYTHROUGHS = Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs"
 COMPILED_GAMES = 3 if numba.config.DISABLE_JIT else 200

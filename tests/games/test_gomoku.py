@@ -13,11 +13,11 @@ import pytest
 from gomoku_oracle import Oracle
 from random_games import record_games
 
-from tesuji.games import make_game
-from tesuji.games.contract import IllegalMove
-from tesuji.games.gomoku import Gomoku
-from tesuji.games.gomoku_42 import Gomoku42
-from tesuji.games.setting_up import set_up
+from plainzero.games import make_game
+from plainzero.games.contract import IllegalMove
+from plainzero.games.gomoku import Gomoku
+from plainzero.games.gomoku_42 import Gomoku42
+from plainzero.games.setting_up import set_up
 
 PLAYTHROUGH = (
     Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs" / "gomoku.txt"

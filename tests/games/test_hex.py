@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from random_games import record_games
 
-from tesuji.games import make_game
-from tesuji.games.check_cells import winning_cells
-from tesuji.games.contract import IllegalMove
-from tesuji.games.hex import Hex, winning_chain
-from tesuji.games.registry import UnknownGame
-from tesuji.games.setting_up import set_up
+from plainzero.games import make_game
+from plainzero.games.check_cells import winning_cells
+from plainzero.games.contract import IllegalMove
+from plainzero.games.hex import Hex, winning_chain
+from plainzero.games.registry import UnknownGame
+from plainzero.games.setting_up import set_up
 
 PLAYTHROUGH = Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs/hex_5x5.txt"
 GAMES = 20 if numba.config.DISABLE_JIT else 1000

@@ -8,10 +8,10 @@ import numba
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, UnknownGame, check_game, make_game, search
-from tesuji.games import open_spiel_states
-from tesuji.games.contract import CHANCE, IllegalMove
-from tesuji.games.open_spiel_states import Driver
+from plainzero import SearchConfig, UnknownGame, check_game, make_game, search
+from plainzero.games import open_spiel_states
+from plainzero.games.contract import CHANCE, IllegalMove
+from plainzero.games.open_spiel_states import Driver
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
@@ -246,9 +246,9 @@ def test_networks_and_gpus_are_refused_where_they_cannot_be(small):
 def test_without_openspiel_the_sentence_says_what_to_install():
     program = (
         "import sys; sys.modules['pyspiel'] = None\n"
-        "from tesuji import make_game\n"
+        "from plainzero import make_game\n"
         "try: make_game('open_spiel:chess')\n"
         "except ValueError as error: print(error)"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "pip install 'tesuji[bridges]'" in told.stdout
+    assert "pip install 'plainzero[bridges]'" in told.stdout

@@ -7,13 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from tesuji import CHANCE, make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.match import MatchPlan, play_match
-from tesuji.arena.openings import Opening
-from tesuji.games import UnknownGame
-from tesuji.games.hill_frame import BITS, PHASES, nearest
-from tesuji.games.orbit import (
+from plainzero import CHANCE, make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.openings import Opening
+from plainzero.games import UnknownGame
+from plainzero.games.hill_frame import BITS, PHASES, nearest
+from plainzero.games.orbit import (
     ANTI_RADIAL,
     ATTACKER,
     COASTS,
@@ -28,7 +28,7 @@ from tesuji.games.orbit import (
     ROWS,
     Orbit,
 )
-from tesuji.games.setting_up import can_set_up, set_up
+from plainzero.games.setting_up import can_set_up, set_up
 
 GAME = Orbit()
 DAY = Orbit(period=1440.0)  # 24 steps a revolution

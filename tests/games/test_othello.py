@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji.games import make_game
-from tesuji.games.check_playing import first_difference
-from tesuji.games.contract import IllegalMove
-from tesuji.games.othello import Othello
-from tesuji.games.setting_up import cell_texts, set_up
+from plainzero.games import make_game
+from plainzero.games.check_playing import first_difference
+from plainzero.games.contract import IllegalMove
+from plainzero.games.othello import Othello
+from plainzero.games.setting_up import cell_texts, set_up
 
 PLAYTHROUGH = (
     Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs" / "othello.txt"

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tesuji.games import UnknownGame, bundled_games, make_game
-from tesuji.games.connect_four import ConnectFour
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games import UnknownGame, bundled_games, make_game
+from plainzero.games.connect_four import ConnectFour
+from plainzero.games.tic_tac_toe import TicTacToe
 
 OWN_GAME = """
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games.tic_tac_toe import TicTacToe
 
 class Mine(TicTacToe):
     size = 4

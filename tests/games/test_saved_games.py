@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sensible_games import Nim
 
-from tesuji import __version__
-from tesuji.games import UnknownGame, bundled_games, make_game
-from tesuji.games.contract import has_chance
-from tesuji.games.saved_games import (
+from plainzero import __version__
+from plainzero.games import UnknownGame, bundled_games, make_game
+from plainzero.games.contract import has_chance
+from plainzero.games.saved_games import (
     SavedGame,
     read_all_saved,
     read_saved,
@@ -19,9 +19,9 @@ from tesuji.games.saved_games import (
     to_moves,
     to_sgf,
 )
-from tesuji.games.sgf import main_lines
-from tesuji.games.tic_tac_toe import TicTacToe
-from tesuji.games.twenty_forty_eight import TwentyFortyEight
+from plainzero.games.sgf import main_lines
+from plainzero.games.tic_tac_toe import TicTacToe
+from plainzero.games.twenty_forty_eight import TwentyFortyEight
 
 OPENING = SavedGame("tic-tac-toe", None, 0, [4, 0, 8], ["Ann", "Bob"], None)
 STUDY = SavedGame(
@@ -114,7 +114,7 @@ def test_a_game_from_a_position_made_by_hand_comes_back(name, seed, plies):
 def test_json_can_be_read_by_people():
     assert to_json(TicTacToe(), OPENING).splitlines() == [
         "{",
-        '  "format": "tesuji-game",',
+        '  "format": "plainzero-game",',
         '  "version": 1,',
         '  "game": "tic-tac-toe",',
         '  "setup": null,',
@@ -127,7 +127,7 @@ def test_json_can_be_read_by_people():
 
 def test_sgf_says_what_other_programs_expect():
     assert to_sgf(TicTacToe(), OPENING) == (
-        f"(;FF[4]CA[UTF-8]AP[Tesuji:{__version__}]GN[tic-tac-toe]PB[Ann]PW[Bob]\n"
+        f"(;FF[4]CA[UTF-8]AP[PlainZero:{__version__}]GN[tic-tac-toe]PB[Ann]PW[Bob]\n"
         ";B[b2];W[a1];B[c3])\n"
     )
 
@@ -236,7 +236,7 @@ def json_of(**changes):
         ("[1, 2]", "JSON begins with {, SGF with ("),
         ('{"format": ', "this saved game is no JSON"),
         ('{"a":' * 100_000, "this saved game is no JSON"),
-        ("{}", 'its "format" must be "tesuji-game"'),
+        ("{}", 'its "format" must be "plainzero-game"'),
         (json_of(version=2), 'its "version" must be 1, not 2'),
         (json_of(comment="nice"), "it must not say 'comment'"),
         (json_of(game=None), 'its "game" must be a text'),
@@ -275,8 +275,8 @@ def json_of(**changes):
         ("(;GN[tic-tac-toe];W[b2])", "move 1: W[b2] cannot be played: it is the turn of B"),
         ("(;GN[tic-tac-toe];B[b2]W[a1])", "move 1: one node holds 2 moves"),
         ("(;GN[tic-tac-toe]AB[aa];B[b2])", "AB['aa'] changes the position"),
-        ("(;GN[tic-tac-toe]TESUJISETUP[x])", "this saved game is no JSON"),
-        ("(;GN[tic-tac-toe]TESUJISETUP[7])", "a setup has cells and to_play"),
+        ("(;GN[tic-tac-toe]PLAINZEROSETUP[x])", "this saved game is no JSON"),
+        ("(;GN[tic-tac-toe]PLAINZEROSETUP[7])", "a setup has cells and to_play"),
     ],
 )
 def test_a_bad_file_is_refused_with_a_sentence(text, message):

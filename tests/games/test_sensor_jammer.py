@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from tesuji.games import make_game
-from tesuji.games.contract import CHANCE
-from tesuji.games.sensor_jammer import (
+from plainzero.games import make_game
+from plainzero.games.contract import CHANCE
+from plainzero.games.sensor_jammer import (
     ADVANCE,
     ATTACKER,
     LEFT,
@@ -18,7 +18,7 @@ from tesuji.games.sensor_jammer import (
     TRACK,
     SensorJammer,
 )
-from tesuji.games.setting_up import cell_texts, set_up
+from plainzero.games.setting_up import cell_texts, set_up
 
 GAME = SensorJammer(sectors=6, rings=8, energy=3, rounds=16)
 NOTHING = GAME.sectors  # chance's outcome

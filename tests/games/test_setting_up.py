@@ -10,13 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from stranger_games import Strangers
 
-from tesuji.games import make_game
-from tesuji.games.check_playing import first_difference
-from tesuji.games.contract import CHANCE, Game, Grid, field
-from tesuji.games.dots_and_boxes import DotsAndBoxes
-from tesuji.games.setting_up import can_set_up, cell_texts, set_up
-from tesuji.games.tic_tac_toe import TicTacToe
-from tesuji.games.twenty_forty_eight import TwentyFortyEight
+from plainzero.games import make_game
+from plainzero.games.check_playing import first_difference
+from plainzero.games.contract import CHANCE, Game, Grid, field
+from plainzero.games.dots_and_boxes import DotsAndBoxes
+from plainzero.games.setting_up import can_set_up, cell_texts, set_up
+from plainzero.games.tic_tac_toe import TicTacToe
+from plainzero.games.twenty_forty_eight import TwentyFortyEight
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = [

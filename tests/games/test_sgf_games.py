@@ -2,8 +2,8 @@
 
 import pytest
 
-from tesuji.games import make_game
-from tesuji.games.saved_games import SavedGame, decode_saved, read_saved, to_sgf
+from plainzero.games import make_game
+from plainzero.games.saved_games import SavedGame, decode_saved, read_saved, to_sgf
 
 
 def written(name, moves, **changes):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tesuji.games import make_game
-from tesuji.games.contract import CHANCE
-from tesuji.games.setting_up import set_up
+from plainzero.games import make_game
+from plainzero.games.contract import CHANCE
+from plainzero.games.setting_up import set_up
 
 
 @pytest.fixture(scope="module")

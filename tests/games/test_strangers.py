@@ -3,7 +3,7 @@
 import numpy as np
 from stranger_games import Strangers
 
-from tesuji import SearchConfig, check_game, make_game, search
+from plainzero import SearchConfig, check_game, make_game, search
 
 
 def test_temporaries_enums_named_tuples_and_private_helpers_compile():

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tesuji.games.check_playing import play_games
-from tesuji.games.check_symmetries import check_symmetries
-from tesuji.games.connect_four import ConnectFour
-from tesuji.games.contract import Symmetry
-from tesuji.games.findings import Findings
-from tesuji.games.othello import Othello
-from tesuji.games.symmetries import grid_symmetries
+from plainzero.games.check_playing import play_games
+from plainzero.games.check_symmetries import check_symmetries
+from plainzero.games.connect_four import ConnectFour
+from plainzero.games.contract import Symmetry
+from plainzero.games.findings import Findings
+from plainzero.games.othello import Othello
+from plainzero.games.symmetries import grid_symmetries
 
 
 @pytest.mark.parametrize(("shape", "turns"), [((3, 3), 7), ((2, 3), 3)])

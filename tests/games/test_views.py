@@ -5,14 +5,14 @@ import random
 
 import pytest
 
-from tesuji.games import bundled_games, make_game
-from tesuji.games.check_playing import Played
-from tesuji.games.check_views import check_view
-from tesuji.games.contract import EMPTY, PIECES, Grid
-from tesuji.games.findings import Findings
-from tesuji.games.grid import Caption, Shape
-from tesuji.games.lines import cells_in_a_row
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games import bundled_games, make_game
+from plainzero.games.check_playing import Played
+from plainzero.games.check_views import check_view
+from plainzero.games.contract import EMPTY, PIECES, Grid
+from plainzero.games.findings import Findings
+from plainzero.games.grid import Caption, Shape
+from plainzero.games.lines import cells_in_a_row
+from plainzero.games.tic_tac_toe import TicTacToe
 
 
 def played(name, moves):

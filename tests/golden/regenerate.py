@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tesuji.games import make_game
-from tesuji.games.contract import CHANCE, Game
+from plainzero.games import make_game
+from plainzero.games.contract import CHANCE, Game
 
 FOLDER = Path(__file__).parent
 GAMES = {

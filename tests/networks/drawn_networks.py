@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
 
 GAMES = {
     "connect-four": NetworkConfig(blocks=2, channels=32),

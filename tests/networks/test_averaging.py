@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from drawn_networks import drawn_network, observations
 
-from tesuji import Symmetry, make_game
-from tesuji.games.connect_four import ConnectFour
-from tesuji.games.symmetries import symmetry_tables
-from tesuji.networks.averaging import AveragingEvaluator
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.evaluators import TOLERANCES, make_evaluator
+from plainzero import Symmetry, make_game
+from plainzero.games.connect_four import ConnectFour
+from plainzero.games.symmetries import symmetry_tables
+from plainzero.networks.averaging import AveragingEvaluator
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.evaluators import TOLERANCES, make_evaluator
 
 NAMES = ("connect-four", "tic-tac-toe", "dots-and-boxes", "trio", "2048")
 SMALL = NetworkConfig(blocks=1, channels=8)

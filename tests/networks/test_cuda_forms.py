@@ -8,12 +8,12 @@ import pytest
 import torch
 from drawn_networks import GAMES, drawn_network, observations
 
-from tesuji import make_game
-from tesuji.networks import cuda_engine
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.cuda_engine import CudaBatch, CudaEvaluator
-from tesuji.networks.cuda_forms import EagerForm
-from tesuji.networks.evaluators import TOLERANCES, disagreement, make_evaluator
+from plainzero import make_game
+from plainzero.networks import cuda_engine
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.cuda_engine import CudaBatch, CudaEvaluator
+from plainzero.networks.cuda_forms import EagerForm
+from plainzero.networks.evaluators import TOLERANCES, disagreement, make_evaluator
 
 CONNECT_FOUR = make_game("connect-four")
 GOMOKU = make_game("gomoku")
@@ -33,7 +33,7 @@ DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]
 def memory(tmp_path, monkeypatch):
     """Where it is remembered which form is fastest."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "tesuji" / "gpu_forms.json"
+    return tmp_path / "plainzero" / "gpu_forms.json"
 
 
 def expected_of(network, game, planes):

@@ -9,11 +9,11 @@ import pytest
 import torch
 from drawn_networks import GAMES, drawn_network, observations
 
-from tesuji import SearchConfig, make_game, search
-from tesuji.networks import evaluators
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.evaluators import (
+from plainzero import SearchConfig, make_game, search
+from plainzero.networks import evaluators
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.evaluators import (
     ENGINES,
     TOLERANCES,
     available_engines,
@@ -197,7 +197,7 @@ def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch):
         importlib.util, "find_spec", lambda name: None if name == "onnxruntime" else find(name)
     )
     assert "onnx" not in available_engines(network)
-    with pytest.raises(ValueError, match=r"not installed: pip install 'tesuji\[onnx\]'"):
+    with pytest.raises(ValueError, match=r"not installed: pip install 'plainzero\[onnx\]'"):
         make_evaluator(network, CONNECT_FOUR, "onnx")
 
 

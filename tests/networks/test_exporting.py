@@ -7,9 +7,9 @@ import pytest
 import torch
 from drawn_networks import GAMES, drawn_network, observations
 
-from tesuji import make_game
-from tesuji.networks import exporting
-from tesuji.networks.exporting import ExportError, export_onnx, onnx_bytes
+from plainzero import make_game
+from plainzero.networks import exporting
+from plainzero.networks.exporting import ExportError, export_onnx, onnx_bytes
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -41,5 +41,5 @@ def test_a_wrong_file_is_reported_and_not_written(tmp_path, monkeypatch):
 def test_an_export_without_onnx_runtime_says_what_to_install(tmp_path, monkeypatch):
     game = make_game("tic-tac-toe")
     monkeypatch.setattr(exporting.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ExportError, match=r"pip install 'tesuji\[onnx\]'"):
+    with pytest.raises(ExportError, match=r"pip install 'plainzero\[onnx\]'"):
         export_onnx(drawn_network(game, GAMES["tic-tac-toe"]), game, tmp_path / "network.onnx")

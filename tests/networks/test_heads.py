@@ -12,12 +12,12 @@ import torch
 from drawn_networks import drawn_network
 from torch.nn import functional
 
-from tesuji import make_game
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.heads import Heads
-from tesuji.networks.heads_plan import HeadsPlan, HeadsShape, heads_shape
-from tesuji.networks.heads_weights import pack_head_numbers, pack_head_weights
-from tesuji.networks.product_heads import ProductHeads, join_heads
+from plainzero import make_game
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.heads import Heads
+from plainzero.networks.heads_plan import HeadsPlan, HeadsShape, heads_shape
+from plainzero.networks.heads_weights import pack_head_numbers, pack_head_weights
+from plainzero.networks.product_heads import ProductHeads, join_heads
 
 CASES = {
     "connect four": ("connect-four", NetworkConfig(blocks=1, channels=64)),

@@ -9,9 +9,9 @@ import pytest
 import torch
 from drawn_networks import GAMES, drawn_network, observations
 
-from tesuji import Game, make_game
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig, resolve_network
+from plainzero import Game, make_game
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig, resolve_network
 
 
 class Corridor(Game):

@@ -8,13 +8,13 @@ import torch
 from drawn_networks import drawn_network
 from torch.nn import functional
 
-from tesuji import make_game
-from tesuji.games.tic_tac_toe import TicTacToe
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.tower import Tower
-from tesuji.networks.tower_plan import SHARED_BYTES, STAGE_BYTES, Plan, TowerShape, make_plan
-from tesuji.networks.tower_weights import pack_biases, pack_weights
+from plainzero import make_game
+from plainzero.games.tic_tac_toe import TicTacToe
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.tower import Tower
+from plainzero.networks.tower_plan import SHARED_BYTES, STAGE_BYTES, Plan, TowerShape, make_plan
+from plainzero.networks.tower_weights import pack_biases, pack_weights
 
 CONNECT_FOUR = make_game("connect-four")
 SMALL = NetworkConfig(blocks=1, channels=24)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from drawn_networks import drawn_network
 
-from tesuji import make_game
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.weights import WeightsError, load_weights, put_weights, save_weights
+from plainzero import make_game
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.weights import WeightsError, load_weights, put_weights, save_weights
 
 GAME = make_game("tic-tac-toe")
 SMALL = NetworkConfig(blocks=1, channels=8)

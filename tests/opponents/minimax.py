@@ -1,6 +1,6 @@
 """Plain minimax in Python, to any depth: what alpha-beta must agree with."""
 
-from tesuji import CHANCE
+from plainzero import CHANCE
 
 
 def minimax_values(game, state, depth, decay=1.0):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from minimax import is_known, minimax_values
 
-from tesuji import make_game
-from tesuji.opponents.alpha_beta import DECAY, AlphaBeta
+from plainzero import make_game
+from plainzero.opponents.alpha_beta import DECAY, AlphaBeta
 
 # game, plies played at random before, depth of the search
 CASES = [
@@ -114,7 +114,7 @@ def test_time_limit_ends_the_search_within_an_iteration():
 
 
 def test_padding_bytes_and_the_tag_do_not_change_a_hash():
-    from tesuji.opponents.transpositions import word_masks
+    from plainzero.opponents.transpositions import word_masks
 
     game = make_game("trio(size=3)")  # 9 cells: bytes are left between them and the returns
     masks = word_masks(game).view(np.uint8)

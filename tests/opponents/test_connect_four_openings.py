@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.opponents.connect_four_bits import playable_cells, winning_cells
-from tesuji.opponents.connect_four_openings import (
+from plainzero import make_game
+from plainzero.opponents.connect_four_bits import playable_cells, winning_cells
+from plainzero.opponents.connect_four_openings import (
     BOOK_GAME,
     BOOK_PLIES,
     NOT_FOUND,
@@ -13,10 +13,10 @@ from tesuji.opponents.connect_four_openings import (
     mirror,
     play_column,
 )
-from tesuji.opponents.connect_four_solver import ConnectFourSolver
-from tesuji.opponents.perfect import Perfect, move_outcomes, outcomes_by
-from tesuji.opponents.positions import read_positions, shipped_positions
-from tesuji.opponents.protocol import Stopped
+from plainzero.opponents.connect_four_solver import ConnectFourSolver
+from plainzero.opponents.perfect import Perfect, move_outcomes, outcomes_by
+from plainzero.opponents.positions import read_positions, shipped_positions
+from plainzero.opponents.protocol import Stopped
 
 BOOK = load_opening_book()
 

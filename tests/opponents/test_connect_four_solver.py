@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.opponents.connect_four_kernels import ILLEGAL
-from tesuji.opponents.connect_four_solver import ConnectFourSolver
+from plainzero import make_game
+from plainzero.opponents.connect_four_kernels import ILLEGAL
+from plainzero.opponents.connect_four_solver import ConnectFourSolver
 
 GAME = make_game("connect-four")
 SETS = Path(__file__).parents[3] / "shared" / "data" / "connect4"
@@ -121,7 +121,7 @@ def test_a_search_that_is_cut_into_slices_gives_the_same(monkeypatch, random_pos
     states = random_positions(GAME, 5, 18, seed=6)
     whole = ConnectFourSolver(GAME)
     scores, outcomes = [whole.solve(state) for state in states], whole.outcomes(states)
-    monkeypatch.setattr("tesuji.opponents.connect_four_solver._NODES_PER_CALL", 97)
+    monkeypatch.setattr("plainzero.opponents.connect_four_solver._NODES_PER_CALL", 97)
     sliced = ConnectFourSolver(GAME)
     assert [sliced.solve(state) for state in states] == scores
     assert np.array_equal(sliced.outcomes(states), outcomes)

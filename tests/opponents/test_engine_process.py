@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tesuji.opponents.engine_process import EngineFailed, EngineProcess
+from plainzero.opponents.engine_process import EngineFailed, EngineProcess
 
 LONG = 30.0  # seconds: more than any of this takes
 SHORT = 0.2
@@ -171,7 +171,7 @@ def test_a_forgotten_program_ends():
 def test_programs_end_with_the_interpreter():
     sleeper = python("import os, time; print(os.getpid()); time.sleep(600)")
     program = (
-        "import time; from tesuji.opponents.engine_process import EngineProcess\n"
+        "import time; from plainzero.opponents.engine_process import EngineProcess\n"
         f"kept = EngineProcess({sleeper!r})\n"
         "print(kept.read_line(time.monotonic() + 30))"
     )

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.match import MatchPlan, play_match
-from tesuji.arena.openings import Opening
-from tesuji.opponents.engine_process import EngineFailed, find_program
-from tesuji.opponents.gtp_engine import GtpEngine
-from tesuji.opponents.protocol import PlayedGame
+from plainzero import make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.openings import Opening
+from plainzero.opponents.engine_process import EngineFailed, find_program
+from plainzero.opponents.gtp_engine import GtpEngine
+from plainzero.opponents.protocol import PlayedGame
 
 GAME = make_game("go(size=7,komi=7.5)")
 # It captures what is dead before it passes, since our score takes all stones for alive.

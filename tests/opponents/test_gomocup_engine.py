@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tesuji import make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.engines import save_transcripts
-from tesuji.arena.match import MatchPlan, play_match
-from tesuji.arena.openings import Opening
-from tesuji.opponents.gomocup_engine import find_rule, name_point, parse_point
-from tesuji.opponents.protocol import GaveUp, PlayedGame
+from plainzero import make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.engines import save_transcripts
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.openings import Opening
+from plainzero.opponents.gomocup_engine import find_rule, name_point, parse_point
+from plainzero.opponents.protocol import GaveUp, PlayedGame
 
 GAME = make_game("gomoku(size=5)")
 PROGRAM = Path(__file__).parent / "fake_gomocup.py"
@@ -176,7 +176,7 @@ def test_rules_have_the_protocols_numbers():
 
 def test_our_own_program_is_an_engine_like_others():
     game = make_game("gomoku(size=6,rule=renju)")
-    ours = shlex.join([sys.executable, *"-m tesuji.cli gomocup --agent random".split()])
+    ours = shlex.join([sys.executable, *"-m plainzero.cli gomocup --agent random".split()])
     engine = parse_agent(f"gomocup[engines=1,seconds=30]:{ours}", game)
     opening = Opening((), game.new_state())
     plan = MatchPlan(openings=(opening, opening))

@@ -11,11 +11,11 @@ import numba
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.games.gomoku import Gomoku
-from tesuji.games.setting_up import set_up
-from tesuji.opponents.gomoku_threats import (
+from plainzero import make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.games.gomoku import Gomoku
+from plainzero.games.setting_up import set_up
+from plainzero.opponents.gomoku_threats import (
     CLOSED_THREE,
     CLOSED_TWO,
     DOUBLE,
@@ -35,7 +35,7 @@ from tesuji.opponents.gomoku_threats import (
     ThreatsEvaluator,
     make_sight,
 )
-from tesuji.search.config import SearchConfig
+from plainzero.search.config import SearchConfig
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "gomoku" / "vcf_freestyle15.csv"
 SIZE = 13

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tesuji import make_game
-from tesuji.arena.agents import parse_agent
-from tesuji.arena.engines import save_transcripts
-from tesuji.arena.match import MatchPlan, play_match
-from tesuji.arena.openings import Opening
-from tesuji.arena.saved_matches import read_match_games
-from tesuji.arena.saving import save_games
-from tesuji.opponents.gtp_engine import make_gtp_player
-from tesuji.opponents.protocol import GaveUp, PlayedGame
+from plainzero import make_game
+from plainzero.arena.agents import parse_agent
+from plainzero.arena.engines import save_transcripts
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.openings import Opening
+from plainzero.arena.saved_matches import read_match_games
+from plainzero.arena.saving import save_games
+from plainzero.opponents.gtp_engine import make_gtp_player
+from plainzero.opponents.protocol import GaveUp, PlayedGame
 
 GAME = make_game("tic-tac-toe")
 PROGRAM = Path(__file__).parent / "fake_engine.py"
@@ -215,7 +215,7 @@ def test_a_position_without_its_game_is_refused():
 def test_our_own_program_is_an_engine_like_others(game):
     game = make_game(game)
     ours = shlex.join(
-        [*(sys.executable, "-m", "tesuji.cli", "gtp"), *("--game", game.name), "--agent", "random"]
+        [*(sys.executable, "-m", "plainzero.cli", "gtp"), *("--game", game.name), "--agent", "random"]
     )
     opening = Opening((), game.new_state())
     engine = parse_agent(f"gtp[engines=1]:{ours}", game)

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, search
-from tesuji.games.hex import Hex
-from tesuji.opponents.alpha_beta import AlphaBeta
+from plainzero import SearchConfig, search
+from plainzero.games.hex import Hex
+from plainzero.opponents.alpha_beta import AlphaBeta
 
 GAME = Hex(size=4)
 TABLE = Path(__file__).parents[3] / "shared" / "data" / "hex" / "openings_6x6.csv"

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.games.setting_up import set_up
-from tesuji.opponents.alpha_beta import AlphaBeta
+from plainzero import make_game
+from plainzero.games.setting_up import set_up
+from plainzero.opponents.alpha_beta import AlphaBeta
 
 PROBLEMS = Path(__file__).parents[3] / "shared" / "data" / "othello" / "fforum-1-19.obf"
 GAME = make_game("othello(result=discs)")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from minimax import minimax_values
 
-from tesuji import Game, make_game
-from tesuji.opponents.connect_four_kernels import ILLEGAL
-from tesuji.opponents.perfect import Perfect, has_perfect, move_outcomes
-from tesuji.opponents.random_player import RandomPlayer
+from plainzero import Game, make_game
+from plainzero.opponents.connect_four_kernels import ILLEGAL
+from plainzero.opponents.perfect import Perfect, has_perfect, move_outcomes
+from plainzero.opponents.random_player import RandomPlayer
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.games.othello import Othello
-from tesuji.opponents.connect_four_kernels import ILLEGAL
-from tesuji.opponents.perfect import move_outcomes
-from tesuji.opponents.position_making import PositionCollection, PositionMaker, is_decisive
-from tesuji.opponents.positions import (
+from plainzero import make_game
+from plainzero.games.othello import Othello
+from plainzero.opponents.connect_four_kernels import ILLEGAL
+from plainzero.opponents.perfect import move_outcomes
+from plainzero.opponents.position_making import PositionCollection, PositionMaker, is_decisive
+from plainzero.opponents.positions import (
     HEADER,
     PositionError,
     read_positions,

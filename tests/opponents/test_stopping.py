@@ -6,11 +6,11 @@ import threading
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.opponents.alpha_beta import AlphaBeta
-from tesuji.opponents.connect_four_solver import ConnectFourSolver
-from tesuji.opponents.perfect import Perfect, make_solver, move_outcomes, outcomes_by
-from tesuji.opponents.protocol import Stopped
+from plainzero import make_game
+from plainzero.opponents.alpha_beta import AlphaBeta
+from plainzero.opponents.connect_four_solver import ConnectFourSolver
+from plainzero.opponents.perfect import Perfect, make_solver, move_outcomes, outcomes_by
+from plainzero.opponents.protocol import Stopped
 
 CONNECT_FOUR = make_game("connect-four")
 SMALL = make_game("connect-four(rows=4,cols=5)")
@@ -20,8 +20,8 @@ TIC_TAC_TOE = make_game("tic-tac-toe")
 @pytest.fixture
 def short_steps(monkeypatch):
     """Solvers ask after a few positions, so that small searches are stopped in their middle."""
-    monkeypatch.setattr("tesuji.opponents.alpha_beta._STEPS_PER_CALL", 20)
-    monkeypatch.setattr("tesuji.opponents.connect_four_solver._NODES_PER_CALL", 20)
+    monkeypatch.setattr("plainzero.opponents.alpha_beta._STEPS_PER_CALL", 20)
+    monkeypatch.setattr("plainzero.opponents.connect_four_solver._NODES_PER_CALL", 20)
 
 
 def stop_after(questions):

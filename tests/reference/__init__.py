@@ -1,6 +1,6 @@
 """The search of docs/algorithm.md once more, in plain Python: slow, and made to be obviously right.
 
-It shares nothing with `tesuji.search` but the options and the random numbers, so where the two
+It shares nothing with `plainzero.search` but the options and the random numbers, so where the two
 disagree one of them is wrong. `search.py` is the whole; the other files are its formulas.
 """
 

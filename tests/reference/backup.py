@@ -1,6 +1,6 @@
 """What a simulation leaves behind on its way back to the root."""
 
-from tesuji import CHANCE, Game
+from plainzero import CHANCE, Game
 
 from .evaluation import split
 from .tree import Leaf

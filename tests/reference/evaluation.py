@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tesuji import CHANCE, Game
-from tesuji.search.random import random_below, random_unit
+from plainzero import CHANCE, Game
+from plainzero.search.random import random_below, random_unit
 
 from .selection import choose_outcome
 from .tree import Edge, Node

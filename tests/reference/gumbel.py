@@ -2,7 +2,7 @@
 
 import math
 
-from tesuji import SearchConfig
+from plainzero import SearchConfig
 
 from .tree import Edge, Node
 

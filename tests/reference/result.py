@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tesuji import Game, SearchConfig
+from plainzero import Game, SearchConfig
 
 from . import gumbel
 from .evaluation import split

@@ -4,9 +4,9 @@ import dataclasses
 import math
 from typing import Any
 
-from tesuji import CHANCE, Game, SearchConfig
-from tesuji.games.contract import has_chance
-from tesuji.search import random
+from plainzero import CHANCE, Game, SearchConfig
+from plainzero.games.contract import has_chance
+from plainzero.search import random
 
 from .backup import back_up, learn_amaf, prove
 from .evaluation import (

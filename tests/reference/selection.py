@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tesuji import CHANCE, SearchConfig
-from tesuji.search.random import random_gamma, random_gumbel, random_unit
+from plainzero import CHANCE, SearchConfig
+from plainzero.search.random import random_gamma, random_gumbel, random_unit
 
 from . import gumbel
 from .tree import Edge, Node

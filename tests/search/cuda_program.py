@@ -9,12 +9,12 @@ import types
 
 import numpy as np
 
-from tesuji import CHANCE, SearchConfig, Searcher, StopFlag, make_game, search
-from tesuji.compiling import Settings
-from tesuji.cuda_compiling import IS_SIMULATED, CudaKernel, settled
-from tesuji.cuda_sources import cuda_version
+from plainzero import CHANCE, SearchConfig, Searcher, StopFlag, make_game, search
+from plainzero.compiling import Settings
+from plainzero.cuda_compiling import IS_SIMULATED, CudaKernel, settled
+from plainzero.cuda_sources import cuda_version
 
-HOMES = ("tesuji.search", "tesuji.selfplay")  # of what kernels call
+HOMES = ("plainzero.search", "plainzero.selfplay")  # of what kernels call
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
     "uct": ({"selection": "uct"}, "rollout"),

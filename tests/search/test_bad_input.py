@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, Searcher, make_game, search
-from tesuji.search.config import parse_option
-from tesuji.search.evaluators import EvaluatorError
+from plainzero import SearchConfig, Searcher, make_game, search
+from plainzero.search.config import parse_option
+from plainzero.search.evaluators import EvaluatorError
 
 GAME = make_game("tic-tac-toe")
 TRIO = make_game("trio")

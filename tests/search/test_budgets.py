@@ -7,9 +7,9 @@ import time
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, Searcher, StopFlag, make_game, search
-from tesuji.search.runner import plan_rounds
-from tesuji.search.tree import TreeSize, plan_tree, plan_whole_tree, tree_bytes
+from plainzero import SearchConfig, Searcher, StopFlag, make_game, search
+from plainzero.search.runner import plan_rounds
+from plainzero.search.tree import TreeSize, plan_tree, plan_whole_tree, tree_bytes
 
 GAME = make_game("connect-four")
 START = GAME.new_state()

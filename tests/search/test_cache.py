@@ -10,12 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from test_reference import hash_network, make, position, searches
 
-from tesuji import EvaluationCache, EvaluatorError, SearchConfig, Searcher, search
-from tesuji.search import cpu
-from tesuji.search.cache import STORED, bucket_of, entry_dtype, recall, words_of
-from tesuji.search.leaves import LeafEvaluator
-from tesuji.search.scratch import make_scratch
-from tesuji.search.tree import make_tree, plan_tree
+from plainzero import EvaluationCache, EvaluatorError, SearchConfig, Searcher, search
+from plainzero.search import cpu
+from plainzero.search.cache import STORED, bucket_of, entry_dtype, recall, words_of
+from plainzero.search.leaves import LeafEvaluator
+from plainzero.search.scratch import make_scratch
+from plainzero.search.tree import make_tree, plan_tree
 
 FOUR = "connect-four"
 CASES = {

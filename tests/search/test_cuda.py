@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cuda_program import CASES, OTHER_CASES, run_case
 
-from tesuji.games import bundled_games
+from plainzero.games import bundled_games
 
 PROGRAM = str(Path(__file__).with_name("cuda_program.py"))
 

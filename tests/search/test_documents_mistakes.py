@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, Searcher, make_game, search
-from tesuji.search.formulas import q_of
-from tesuji.search.options import PENDING_COUNT
-from tesuji.search.result import visits_to_policy
+from plainzero import SearchConfig, Searcher, make_game, search
+from plainzero.search.formulas import q_of
+from plainzero.search.options import PENDING_COUNT
+from plainzero.search.result import visits_to_policy
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 CONNECT_FOUR = make_game("connect-four")

@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from tesuji import SearchConfig, make_game
-from tesuji.search.options import as_arguments, make_options, resolve
+from plainzero import SearchConfig, make_game
+from plainzero.search.options import as_arguments, make_options, resolve
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
 
-from tesuji import cuda_compiling
+from plainzero import cuda_compiling
 
 GAME = make_game("tic-tac-toe")
 
@@ -70,7 +70,7 @@ def test_settled_options_are_the_known_ones_and_those_given(changes):
 
 
 def test_code_is_kept_by_what_is_known_where_a_kernel_settles_it():
-    from tesuji.search.cuda import clear_games, play_round
+    from plainzero.search.cuda import clear_games, play_round
 
     one, other = options_of(), options_of(proven_values=True)
     assert play_round._name("tag", one) != play_round._name("tag", other)

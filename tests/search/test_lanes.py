@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from cuda_program import network, played
 
-from tesuji import SearchConfig, make_game
-from tesuji.games.rules import register
-from tesuji.search import expansion, lanes, proof, root, selection, simulation
-from tesuji.search.options import make_options, resolve
-from tesuji.search.scratch import make_scratch
-from tesuji.search.tree import TreeSize, make_tree, plan_tree
+from plainzero import SearchConfig, make_game
+from plainzero.games.rules import register
+from plainzero.search import expansion, lanes, proof, root, selection, simulation
+from plainzero.search.options import make_options, resolve
+from plainzero.search.scratch import make_scratch
+from plainzero.search.tree import TreeSize, make_tree, plan_tree
 
 MODULES = (expansion, proof, root, selection, simulation)
 PATIENCE = 20.0  # seconds for which a thread waits for the others before the test fails

@@ -5,9 +5,9 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from tesuji import make_game
-from tesuji.search.moving import fill_record, store_fields, store_vectors
-from tesuji.search.tree import edge_dtype, node_dtype
+from plainzero import make_game
+from plainzero.search.moving import fill_record, store_fields, store_vectors
+from plainzero.search.tree import edge_dtype, node_dtype
 
 VALUES = (0.5, -1.5, 0.25, 7, -1, 41)
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tesuji.search.pipeline import Pipeline, make_parts
+from plainzero.search.pipeline import Pipeline, make_parts
 
 
 class Counted:

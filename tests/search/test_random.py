@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tesuji.search.random import (
+from plainzero.search.random import (
     make_streams,
     random_below,
     random_bits,

@@ -11,10 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import ReferenceSearcher, reference_search
 
-from tesuji import CHANCE, SearchConfig, Searcher, make_game, search
-from tesuji.search.config import check_for_game
-from tesuji.search.options import resolve
-from tesuji.search.tree import plan_tree
+from plainzero import CHANCE, SearchConfig, Searcher, make_game, search
+from plainzero.search.config import check_for_game
+from plainzero.search.options import resolve
+from plainzero.search.tree import plan_tree
 
 GAMES = (
     "tic-tac-toe",

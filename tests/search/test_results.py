@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, Searcher, make_game, search
+from plainzero import SearchConfig, Searcher, make_game, search
 
 GAME = make_game("tic-tac-toe")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, make_game, search
+from plainzero import SearchConfig, make_game, search
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 CONNECT_FOUR = make_game("connect-four")

@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tesuji import SearchConfig, Searcher, make_game, search
-from tesuji.games.hex import Hex
-from tesuji.games.setting_up import set_up
-from tesuji.opponents.alpha_beta import AlphaBeta
-from tesuji.search.tree import NEED, ZONE
+from plainzero import SearchConfig, Searcher, make_game, search
+from plainzero.games.hex import Hex
+from plainzero.games.setting_up import set_up
+from plainzero.opponents.alpha_beta import AlphaBeta
+from plainzero.search.tree import NEED, ZONE
 
 GAME = Hex(size=4)
 SOLVER = AlphaBeta(GAME, depth=GAME.max_turns)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from lottery import LOTTERY, offer
 
-from tesuji import SearchConfig, search
-from tesuji.search.formulas import (
+from plainzero import SearchConfig, search
+from plainzero.search.formulas import (
     growing_c_puct,
     puct_log_score,
     puct_score,
@@ -15,7 +15,7 @@ from tesuji.search.formulas import (
     uct_score,
     visit_term,
 )
-from tesuji.search.options import (
+from plainzero.search.options import (
     MAX_ONE,
     NODE,
     ONE_PLUS_SUM,
@@ -24,7 +24,7 @@ from tesuji.search.options import (
     PENDING_LOSS,
     SUM,
 )
-from tesuji.search.result import visits_to_policy
+from plainzero.search.result import visits_to_policy
 
 # ---- PUCT: weiqi.kids, c = 1.5 and N(s) = 1600 ---------------------------------------------------
 

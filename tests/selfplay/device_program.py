@@ -13,18 +13,18 @@ import numpy as np
 import torch
 from played_games import as_key
 
-from tesuji import SearchConfig, make_game, search
-from tesuji.networks.cuda_engine import CudaBatch
-from tesuji.search.device_run import DEVICE
-from tesuji.selfplay.columns import GameColumns, columns_to_table
-from tesuji.selfplay.compiling_ahead import SEARCH, SELFPLAY, compile_kernels
-from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.selfplay.device import DeviceWorker, observe_rows, positions_of
-from tesuji.selfplay.games import move_dtype
-from tesuji.selfplay.harvest import GAMES, MOVES, TARGETS, WAITING, finished_dtype
-from tesuji.selfplay.positions import observe_all, targets_of
-from tesuji.selfplay.records import from_table
-from tesuji.selfplay.worker import Worker
+from plainzero import SearchConfig, make_game, search
+from plainzero.networks.cuda_engine import CudaBatch
+from plainzero.search.device_run import DEVICE
+from plainzero.selfplay.columns import GameColumns, columns_to_table
+from plainzero.selfplay.compiling_ahead import SEARCH, SELFPLAY, compile_kernels
+from plainzero.selfplay.config import SelfPlayConfig
+from plainzero.selfplay.device import DeviceWorker, observe_rows, positions_of
+from plainzero.selfplay.games import move_dtype
+from plainzero.selfplay.harvest import GAMES, MOVES, TARGETS, WAITING, finished_dtype
+from plainzero.selfplay.positions import observe_all, targets_of
+from plainzero.selfplay.records import from_table
+from plainzero.selfplay.worker import Worker
 
 STEP = 7  # the weights that play
 CASES = {

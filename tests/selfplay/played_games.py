@@ -4,9 +4,9 @@ import zlib
 
 import numpy as np
 
-from tesuji import SearchConfig, make_game
-from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.selfplay.worker import Worker
+from plainzero import SearchConfig, make_game
+from plainzero.selfplay.config import SelfPlayConfig
+from plainzero.selfplay.worker import Worker
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 DOTS_AND_BOXES = make_game("dots-and-boxes")

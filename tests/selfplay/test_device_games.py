@@ -10,7 +10,7 @@ import pytest
 import torch
 from device_program import CASES, SEARCHES, STEP, find_all
 
-from tesuji.devices import choose_device, look
+from plainzero.devices import choose_device, look
 
 PROGRAM = str(Path(__file__).with_name("device_program.py"))
 has_gpu = torch.cuda.is_available() and look().gpus > 0

@@ -19,11 +19,11 @@ from played_games import (
     search_of,
 )
 
-from tesuji import search
-from tesuji.games.contract import CHANCE
-from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.selfplay.games import IN_PROGRESS
-from tesuji.selfplay.positions import observe_all, targets_of
+from plainzero import search
+from plainzero.games.contract import CHANCE
+from plainzero.selfplay.config import SelfPlayConfig
+from plainzero.selfplay.games import IN_PROGRESS
+from plainzero.selfplay.positions import observe_all, targets_of
 
 WITHOUT_CHANCE = [TIC_TAC_TOE, DOTS_AND_BOXES, TRIO]
 
@@ -225,8 +225,8 @@ def test_who_resigns_loses():
 
 
 def test_checked_games_are_played_on_and_wrong_resignations_counted():
-    from tesuji.selfplay.columns import outcomes_of
-    from tesuji.training.metrics import describe_games
+    from plainzero.selfplay.columns import outcomes_of
+    from plainzero.training.metrics import describe_games
 
     config = changed(resign_below=0.9, resign_turns=2, resign_checked=1.0)
     worker = make_worker(TIC_TAC_TOE, search_of(2), config, evaluator=AgainstFirst())

@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 from played_games import GAMES, TIC_TAC_TOE, as_key, make_worker, play_games, search_of
 
-from tesuji.selfplay.positions import targets_of
-from tesuji.selfplay.records import from_table, to_table
-from tesuji.selfplay.shards import (
+from plainzero.selfplay.positions import targets_of
+from plainzero.selfplay.records import from_table, to_table
+from plainzero.selfplay.shards import (
     Journal,
     Shard,
     list_shards,
@@ -115,7 +115,7 @@ def test_a_damaged_shard_is_named_and_set_aside(tmp_path, records, caplog, damag
     whole = write_shard(tmp_path, TIC_TAC_TOE, 2, records)
     contents = damage(shard.path.read_bytes())
     shard.path.write_bytes(contents)
-    with caplog.at_level(logging.WARNING, "tesuji"):
+    with caplog.at_level(logging.WARNING, "plainzero"):
         assert read_shard(TIC_TAC_TOE, shard) == []
     assert str(shard.path) in caplog.text and "damaged" in caplog.text
     assert list_shards(tmp_path) == [whole]
@@ -246,7 +246,7 @@ def test_zeros_that_a_power_cut_left_are_no_entry(tmp_path, records, caplog):
 
 
 def test_an_entry_that_does_not_fit_the_disk_leaves_room_for_others(tmp_path, records, monkeypatch):
-    from tesuji.selfplay import shards
+    from plainzero.selfplay import shards
 
     journal = Journal(tmp_path / "journal", TIC_TAC_TOE)
     journal.append(records[:1])

@@ -4,10 +4,10 @@ import pytest
 import schemathesis
 from small_runs import copy_finished
 
-from tesuji.server.app import make_app
-from tesuji.server.messages.games import Limits
-from tesuji.server.options import ServerOptions
-from tesuji.server.services import Services
+from plainzero.server.app import make_app
+from plainzero.server.messages.games import Limits
+from plainzero.server.options import ServerOptions
+from plainzero.server.services import Services
 
 SMALL = Limits(simulations=2000, seconds=20.0, nodes=2000, depth=4, body_bytes=100_000)
 

@@ -5,14 +5,14 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from tesuji.games import make_game
-from tesuji.search.config import option_kinds
+from plainzero.games import make_game
+from plainzero.search.config import option_kinds
 
 RUN = "finished"
 GAMES = ("tic-tac-toe", "connect-four", "2048(size=2,target=32)", "trio")
 SAVED = (
-    '{"format": "tesuji-game", "version": 1, "game": "tic-tac-toe", "moves": ["b2"]}',
-    '{"format": "tesuji-game", "version": 1, "game": "trio", "moves": ["b2"], "setup": {}}',
+    '{"format": "plainzero-game", "version": 1, "game": "tic-tac-toe", "moves": ["b2"]}',
+    '{"format": "plainzero-game", "version": 1, "game": "trio", "moves": ["b2"], "setup": {}}',
     "(;GN[connect-four(rows=4,cols=5)];B[1];W[2])",
     "(;GN[2048])",
 )

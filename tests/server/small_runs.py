@@ -5,9 +5,9 @@ import shutil
 import time
 from pathlib import Path
 
-from tesuji.cli.main import main
-from tesuji.games.registry import make_game
-from tesuji.server.runs import Runs
+from plainzero.cli.main import main
+from plainzero.games.registry import make_game
+from plainzero.server.runs import Runs
 
 GENERATIONS = 3
 SETTINGS = [

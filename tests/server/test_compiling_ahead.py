@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from tesuji.opponents.protocol import Stopped
-from tesuji.search.runner import StopFlag
-from tesuji.server.compiling_ahead import CompilingAhead
-from tesuji.server.turns import Turn, Turns
+from plainzero.opponents.protocol import Stopped
+from plainzero.search.runner import StopFlag
+from plainzero.server.compiling_ahead import CompilingAhead
+from plainzero.server.turns import Turn, Turns
 
 
 @pytest.fixture

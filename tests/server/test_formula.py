@@ -6,8 +6,8 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from tesuji.server.formula import answer_formula
-from tesuji.server.messages.formula import Child, FormulaRequest
+from plainzero.server.formula import answer_formula
+from plainzero.server.messages.formula import Child, FormulaRequest
 
 SINGLE = {"rel": 2e-7, "abs": 1e-9}  # priors are kept as float32
 

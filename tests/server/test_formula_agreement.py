@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lottery import LOTTERY, offer
 
-from tesuji import SearchConfig, search
-from tesuji.server.formula import answer_formula
-from tesuji.server.messages.formula import Child, FormulaAnswer, FormulaRequest
+from plainzero import SearchConfig, search
+from plainzero.server.formula import answer_formula
+from plainzero.server.messages.formula import Child, FormulaAnswer, FormulaRequest
 
 
 def child(prior, visits=0, q=0.0):

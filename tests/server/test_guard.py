@@ -6,8 +6,8 @@ import dataclasses
 import httpx2 as httpx
 import pytest
 
-from tesuji.server.guard import Guard
-from tesuji.server.options import DEFAULT_LIMITS, ServerOptions
+from plainzero.server.guard import Guard
+from plainzero.server.options import DEFAULT_LIMITS, ServerOptions
 
 LOCAL = ServerOptions()
 REMOTE = ServerOptions(host="0.0.0.0", token="secret", names=("box.example",))
@@ -163,7 +163,7 @@ def test_a_socket_from_another_page_is_closed():
 def test_a_socket_brings_its_token_as_a_protocol():
     host = {"host": "box.example"}
     assert websocket(REMOTE, host) == ["websocket.close"]
-    good = {**host, "sec-websocket-protocol": "tesuji, tesuji.token.secret"}
+    good = {**host, "sec-websocket-protocol": "plainzero, plainzero.token.secret"}
     assert websocket(REMOTE, good) == ["passed"]
-    bad = {**host, "sec-websocket-protocol": "tesuji, tesuji.token.wrong"}
+    bad = {**host, "sec-websocket-protocol": "plainzero, plainzero.token.wrong"}
     assert websocket(REMOTE, bad) == ["websocket.close"]

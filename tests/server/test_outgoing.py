@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tesuji.server.messages.searching import Failure
-from tesuji.server.outgoing import Outgoing
+from plainzero.server.messages.searching import Failure
+from plainzero.server.outgoing import Outgoing
 
 LINE = Failure(id="a", message="x" * 1000)
 

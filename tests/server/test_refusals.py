@@ -9,14 +9,14 @@ from fastapi.testclient import TestClient
 from pydantic import TypeAdapter, ValidationError
 from test_served_positions import FAULTY, OWN
 
-from tesuji.binding import RuleError
-from tesuji.games.contract import Game
-from tesuji.games.registry import UnknownGame, make_game
-from tesuji.search.config import parse_option
-from tesuji.server.app import make_app
-from tesuji.server.options import ServerOptions
-from tesuji.server.refusals import FAULT, is_refusal
-from tesuji.server.services import Services
+from plainzero.binding import RuleError
+from plainzero.games.contract import Game
+from plainzero.games.registry import UnknownGame, make_game
+from plainzero.search.config import parse_option
+from plainzero.server.app import make_app
+from plainzero.server.options import ServerOptions
+from plainzero.server.refusals import FAULT, is_refusal
+from plainzero.server.services import Services
 
 LONG = "a" * 300
 
@@ -105,7 +105,7 @@ def test_a_refusal_is_a_whole_sentence(client, method, path, request_, status, s
         (
             "/api/import",
             {
-                "content": '{"format": "tesuji-game", "version": 1, "game": "faulty(fault=1)", '
+                "content": '{"format": "plainzero-game", "version": 1, "game": "faulty(fault=1)", '
                 '"moves": ["0"]}'
             },
             "the rules of faulty(fault=1) raise OverflowError",

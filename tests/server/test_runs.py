@@ -9,10 +9,10 @@ import threading
 import pytest
 from small_runs import GENERATIONS, copy_finished, make_runs
 
-from tesuji.server.messages.runs import ResumeRun
-from tesuji.server.runs import UnknownRun
-from tesuji.training.folder import RunError, RunFolder
-from tesuji.training.metrics import read_metrics
+from plainzero.server.messages.runs import ResumeRun
+from plainzero.server.runs import UnknownRun
+from plainzero.training.folder import RunError, RunFolder
+from plainzero.training.metrics import read_metrics
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def write_game(file):
     """A game of somebody's own, which leaves a mark where it is executed."""
     lines = [
         "from pathlib import Path",
-        "from tesuji.games.tic_tac_toe import TicTacToe",
+        "from plainzero.games.tic_tac_toe import TicTacToe",
         f"Path({str(file)!r}).with_suffix('.mark').touch()",
         "class Mine(TicTacToe):",
         "    pass",
@@ -367,9 +367,9 @@ class Blocker:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Blocker())
-from tesuji.games.registry import make_game
-from tesuji.server import opinions, weights
-from tesuji.server.runs import Runs
+from plainzero.games.registry import make_game
+from plainzero.server import opinions, weights
+from plainzero.server.runs import Runs
 (info,) = Runs([], Path(sys.argv[1]), True, make_game, str).infos()
 print(info.state, info.message)
 """
@@ -378,4 +378,4 @@ print(info.state, info.message)
 def test_without_pytorch_runs_are_listed_and_say_what_is_missing(run, home):
     command = [sys.executable, "-c", WITHOUT_TORCH, str(home)]
     output = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    assert output == "failed first needs the package torch: pip install 'tesuji[learn]'\n"
+    assert output == "failed first needs the package torch: pip install 'plainzero[learn]'\n"

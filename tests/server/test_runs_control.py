@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from small_runs import GENERATIONS, SETTINGS, copy_finished, make_runs, wait_until
 
-from tesuji.games.registry import make_game
-from tesuji.server.messages.runs import ResumeRun, StartRun
-from tesuji.server.options import ServerOptions
-from tesuji.server.run_control import NICENESS
-from tesuji.server.services import Services
-from tesuji.training.folder import RunFolder
+from plainzero.games.registry import make_game
+from plainzero.server.messages.runs import ResumeRun, StartRun
+from plainzero.server.options import ServerOptions
+from plainzero.server.run_control import NICENESS
+from plainzero.server.services import Services
+from plainzero.training.folder import RunFolder
 
-OWN_GAME = "from tesuji.games.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    pass\n"
+OWN_GAME = "from plainzero.games.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    pass\n"
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from small_runs import GENERATIONS, copy_finished, make_runs
 
-from tesuji.games.registry import make_game
-from tesuji.selfplay.records import GameRecord
-from tesuji.selfplay.shards import list_shards, read_shard, write_shard
-from tesuji.training.config import default_config, resolve_run
-from tesuji.training.folder import RunFolder
+from plainzero.games.registry import make_game
+from plainzero.selfplay.records import GameRecord
+from plainzero.selfplay.shards import list_shards, read_shard, write_shard
+from plainzero.training.config import default_config, resolve_run
+from plainzero.training.folder import RunFolder
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 

@@ -11,22 +11,22 @@ import pytest
 import torch
 from small_runs import copy_finished, make_runs
 
-from tesuji.games.registry import make_game
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.evaluators import available_engines, make_evaluator
-from tesuji.networks.exporting import TOLERANCE
-from tesuji.networks.positions import random_positions
-from tesuji.search.api import search
-from tesuji.search.runner import StopFlag
-from tesuji.server.app import make_app
-from tesuji.server.keeping import Kept
-from tesuji.server.opinions import find_opinions, spread_steps
-from tesuji.server.options import ServerOptions
-from tesuji.server.positions import legal_moves
-from tesuji.server.services import Services
-from tesuji.server.turns import Turn, Turns
-from tesuji.server.weights import SharedEvaluator, Weights
+from plainzero.games.registry import make_game
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.evaluators import available_engines, make_evaluator
+from plainzero.networks.exporting import TOLERANCE
+from plainzero.networks.positions import random_positions
+from plainzero.search.api import search
+from plainzero.search.runner import StopFlag
+from plainzero.server.app import make_app
+from plainzero.server.keeping import Kept
+from plainzero.server.opinions import find_opinions, spread_steps
+from plainzero.server.options import ServerOptions
+from plainzero.server.positions import legal_moves
+from plainzero.server.services import Services
+from plainzero.server.turns import Turn, Turns
+from plainzero.server.weights import SharedEvaluator, Weights
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 NETWORK = draw_zeros(make_network(TIC_TAC_TOE, NetworkConfig(blocks=1, channels=8), 1))

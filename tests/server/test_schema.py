@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("pydantic")
 
-from tesuji.server.schema import message_document, message_schemas
+from plainzero.server.schema import message_document, message_schemas
 
 WEB = Path(__file__).parents[2] / "web"
 
@@ -15,7 +15,7 @@ def test_the_page_knows_the_messages_as_they_are_now() -> None:
     stored = json.loads((WEB / "openapi.json").read_text(encoding="utf-8"))
     stored["info"] = message_document()["info"]  # a new version alone changes no message
     assert stored == message_document(), (
-        "web/openapi.json is stale: run python -m tesuji.server.schema > web/openapi.json, "
+        "web/openapi.json is stale: run python -m plainzero.server.schema > web/openapi.json, "
         "then npm run types in web/"
     )
 

@@ -6,16 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from tesuji.games.contract import CHANCE
-from tesuji.games.registry import bundled_games
-from tesuji.server.catalogue import Catalogue
-from tesuji.server.messages.games import PlayRequest, Position, Setup
-from tesuji.server.positions import KeptStates, Positions
-from tesuji.server.refusals import is_refusal
+from plainzero.games.contract import CHANCE
+from plainzero.games.registry import bundled_games
+from plainzero.server.catalogue import Catalogue
+from plainzero.server.messages.games import PlayRequest, Position, Setup
+from plainzero.server.positions import KeptStates, Positions
+from plainzero.server.refusals import is_refusal
 
 OWN = """
 import numpy as np
-from tesuji import Game, field
+from plainzero import Game, field
 
 class Coins(Game):
     '''Take a coin or two.'''
@@ -59,7 +59,7 @@ class Faulty(Coins):
 """
 
 COUNTED = """
-from tesuji.games.tic_tac_toe import TicTacToe
+from plainzero.games.tic_tac_toe import TicTacToe
 
 class Counted(TicTacToe):
     made = []

@@ -11,15 +11,15 @@ from fastapi import WebSocket, WebSocketDisconnect
 from fastapi.testclient import TestClient
 from small_runs import copy_finished
 
-from tesuji import SearchConfig, StopFlag, make_game, search
-from tesuji.opponents.alpha_beta import AlphaBeta
-from tesuji.server.app import make_app
-from tesuji.server.asking_solvers import make_analysis
-from tesuji.server.messages.searching import PerfectPlayer
-from tesuji.server.options import DEFAULT_LIMITS, ServerOptions
-from tesuji.server.services import Services
-from tesuji.server.socket import Connection, Request
-from tesuji.server.turns import Turn, Turns
+from plainzero import SearchConfig, StopFlag, make_game, search
+from plainzero.opponents.alpha_beta import AlphaBeta
+from plainzero.server.app import make_app
+from plainzero.server.asking_solvers import make_analysis
+from plainzero.server.messages.searching import PerfectPlayer
+from plainzero.server.options import DEFAULT_LIMITS, ServerOptions
+from plainzero.server.services import Services
+from plainzero.server.socket import Connection, Request
+from plainzero.server.turns import Turn, Turns
 
 GAME = {"game": "tic-tac-toe", "moves": [0, 4]}
 UNIFORM = {"kind": "search", "evaluator": "uniform", "simulations": 300}
@@ -43,7 +43,7 @@ def client(services):
 
 @pytest.fixture
 def socket(client):
-    with client.websocket_connect("/api/socket", subprotocols=["tesuji"]) as socket:
+    with client.websocket_connect("/api/socket", subprotocols=["plainzero"]) as socket:
         yield socket
 
 
@@ -444,11 +444,11 @@ def test_without_a_page_the_server_says_so(services, tmp_path):
 
 def test_the_page_is_served_and_nothing_outside_it(services, tmp_path):
     (tmp_path / "page" / "assets").mkdir(parents=True)
-    (tmp_path / "page" / "index.html").write_text("<title>Tesuji</title>")
+    (tmp_path / "page" / "index.html").write_text("<title>PlainZero</title>")
     (tmp_path / "page" / "assets" / "a.js").write_text("1")
     (tmp_path / "secret.txt").write_text("secret")
     client = TestClient(make_app(services, tmp_path / "page"))
-    assert "Tesuji" in client.get("/").text
+    assert "PlainZero" in client.get("/").text
     assert "immutable" in client.get("/assets/a.js").headers["cache-control"]
     for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt"):
         assert client.get(path).status_code == 404

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from small_runs import copy_finished
 
-from tesuji import SearchConfig, make_game, search
-from tesuji.server.kept_traces import KeptTraces
-from tesuji.server.messages.games import Position
-from tesuji.server.options import ServerOptions
-from tesuji.server.services import Services
-from tesuji.server.trace import Trace
+from plainzero import SearchConfig, make_game, search
+from plainzero.server.kept_traces import KeptTraces
+from plainzero.server.messages.games import Position
+from plainzero.server.options import ServerOptions
+from plainzero.server.services import Services
+from plainzero.server.trace import Trace
 
 GAME = make_game("tic-tac-toe")
 

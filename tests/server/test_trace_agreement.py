@@ -5,9 +5,9 @@ import math
 import pytest
 from traced_searches import TILES, fixed_evaluator, look, run, start, trace_of, with_simulations
 
-from tesuji import CHANCE, SearchConfig, Searcher, make_game
-from tesuji.server.analysis import analyse
-from tesuji.server.trace import Trace
+from plainzero import CHANCE, SearchConfig, Searcher, make_game
+from plainzero.server.analysis import analyse
+from plainzero.server.trace import Trace
 
 FULL_WITH_PROOFS = {"max_bytes": 12_000, "proven_values": True}
 GUMBEL_WITH_PROOFS = {"selection": "gumbel", "proven_values": True}

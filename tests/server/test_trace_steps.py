@@ -5,9 +5,9 @@ import pytest
 from test_trace_agreement import PREFIXES, WHOLES, search_twice
 from traced_searches import TILES, run, start, trace_of
 
-from tesuji import CHANCE, make_game
-from tesuji.search.formulas import INFINITE
-from tesuji.server.trace import Trace
+from plainzero import CHANCE, make_game
+from plainzero.search.formulas import INFINITE
+from plainzero.server.trace import Trace
 
 # Searches whose choice is the largest score and nothing else.
 BY_SCORE = {

@@ -6,11 +6,11 @@ import weakref
 import pytest
 from traced_searches import TILES, look, run, start, trace_of
 
-from tesuji import SearchConfig, make_game, search
-from tesuji.search.api import Searcher
-from tesuji.server.analysis import analyse
-from tesuji.server.messages.games import Position
-from tesuji.server.trace import Trace
+from plainzero import SearchConfig, make_game, search
+from plainzero.search.api import Searcher
+from plainzero.server.analysis import analyse
+from plainzero.server.messages.games import Position
+from plainzero.server.trace import Trace
 
 
 @pytest.fixture(scope="module")

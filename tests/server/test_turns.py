@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tesuji.search.runner import StopFlag
-from tesuji.server.turns import Busy, Searches, Turn, Turns
+from plainzero.search.runner import StopFlag
+from plainzero.server.turns import Busy, Searches, Turn, Turns
 
 
 def run(coroutine):

@@ -5,10 +5,10 @@ import functools
 
 import numpy as np
 
-from tesuji import CHANCE, SearchConfig, make_game, search
-from tesuji.server.messages.games import Position
-from tesuji.server.messages.thinking import Look
-from tesuji.server.trace import Trace
+from plainzero import CHANCE, SearchConfig, make_game, search
+from plainzero.server.messages.games import Position
+from plainzero.server.messages.thinking import Look
+from plainzero.server.trace import Trace
 
 SEED = 5
 TILES = "2048(size=2,target=32)"  # chance, in the size that other tests of the search compile too

@@ -1,4 +1,4 @@
-"""A process that runs `tesuji` again and again without starting anew."""
+"""A process that runs `plainzero` again and again without starting anew."""
 
 import pytest
 from tiny_runs import RunServer

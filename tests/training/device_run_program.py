@@ -14,10 +14,10 @@ from pathlib import Path
 
 from tiny_runs import train_arguments
 
-from tesuji.cli.main import main
-from tesuji.networks.architectures import make_network
-from tesuji.training.device_generating import DeviceGenerator
-from tesuji.training.folder import RunFolder
+from plainzero.cli.main import main
+from plainzero.networks.architectures import make_network
+from plainzero.training.device_generating import DeviceGenerator
+from plainzero.training.folder import RunFolder
 
 SMALL = {
     "search__visits": 0,

@@ -1,4 +1,4 @@
-"""Runs `tesuji` in forked processes, so that importing and loading machine code is paid for once.
+"""Runs `plainzero` in forked processes, so that importing and loading machine code is paid for once.
 
 A line of input is a JSON list: a file for what is printed, what is to go wrong, and arguments; the
 answer is the number of the process that has begun. After an empty line the answer is its exit code,
@@ -16,11 +16,11 @@ import traceback
 MODULES = (
     "torch._dynamo",  # which the first optimiser imports, in seconds
     "torch.utils.tensorboard",
-    "tesuji.arena.assessing",
-    "tesuji.arena.gate",
-    "tesuji.cli.main",
-    "tesuji.cli.training_view",
-    "tesuji.training.loop",
+    "plainzero.arena.assessing",
+    "plainzero.arena.gate",
+    "plainzero.cli.main",
+    "plainzero.cli.training_view",
+    "plainzero.training.loop",
 )
 
 
@@ -44,12 +44,12 @@ def warm_up():
     import numpy as np
     import torch
 
-    from tesuji import make_game
-    from tesuji.search.cache import EvaluationCache
-    from tesuji.selfplay.config import SelfPlayConfig
-    from tesuji.selfplay.positions import observe_all, targets_of
-    from tesuji.selfplay.worker import Worker
-    from tesuji.training.config import default_config
+    from plainzero import make_game
+    from plainzero.search.cache import EvaluationCache
+    from plainzero.selfplay.config import SelfPlayConfig
+    from plainzero.selfplay.positions import observe_all, targets_of
+    from plainzero.selfplay.worker import Worker
+    from plainzero.training.config import default_config
 
     torch.set_num_threads(1)
     game = make_game("tic-tac-toe")
@@ -69,7 +69,7 @@ def warm_up():
 
 def run(output, trouble, *arguments):
     """Never returns."""
-    from tesuji.cli.main import main
+    from plainzero.cli.main import main
 
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for descriptor in (1, 2):

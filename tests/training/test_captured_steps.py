@@ -7,12 +7,12 @@ import pytest
 import torch
 from test_device_learning import PLAIN, generator, some_positions
 
-from tesuji import make_game
-from tesuji.devices import choose_device, look
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.training.device_learner import DeviceLearner
-from tesuji.training.device_replay import DeviceReplay
+from plainzero import make_game
+from plainzero.devices import choose_device, look
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.training.device_learner import DeviceLearner
+from plainzero.training.device_replay import DeviceReplay
 
 GAME = make_game("tic-tac-toe")
 pytestmark = pytest.mark.skipif(

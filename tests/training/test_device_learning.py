@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 import torch
 
-from tesuji import make_game
-from tesuji.games.symmetries import symmetry_tables
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.selfplay.positions import DevicePositions, Positions
-from tesuji.training.config import TrainingConfig
-from tesuji.training.device_learner import DeviceLearner
-from tesuji.training.device_replay import DeviceReplay
-from tesuji.training.fused_optimizer import FusedOptimizer
-from tesuji.training.learner import Learner
-from tesuji.training.replay import Replay, window_size
+from plainzero import make_game
+from plainzero.games.symmetries import symmetry_tables
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.selfplay.positions import DevicePositions, Positions
+from plainzero.training.config import TrainingConfig
+from plainzero.training.device_learner import DeviceLearner
+from plainzero.training.device_replay import DeviceReplay
+from plainzero.training.fused_optimizer import FusedOptimizer
+from plainzero.training.learner import Learner
+from plainzero.training.replay import Replay, window_size
 
 GAME = make_game("tic-tac-toe")
 PLAIN = TrainingConfig(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tiny_runs import CLOCKED, check_whole, games_of, weights_of
 
-from tesuji.training.folder import RunFolder
-from tesuji.training.replay import window_size
+from plainzero.training.folder import RunFolder
+from plainzero.training.replay import window_size
 
 PROGRAM = str(Path(__file__).with_name("device_run_program.py"))
 
@@ -122,6 +122,6 @@ def test_a_gpu_that_is_not_there_is_refused_before_a_folder_is_made(runs):
     assert told["not there"] == {
         "code": 2,
         "out": "",
-        "err": "tesuji: device cuda:3 is not there; this machine has 1 GPU(s), numbered from 0\n",
+        "err": "plainzero: device cuda:3 is not there; this machine has 1 GPU(s), numbered from 0\n",
     }
     assert not (path / "other").exists()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tesuji import make_game
-from tesuji.training.config import change, default_config, resolve_run
-from tesuji.training.doctor import diagnose, main_figures
-from tesuji.training.findings import SEVERITIES
+from plainzero import make_game
+from plainzero.training.config import change, default_config, resolve_run
+from plainzero.training.doctor import diagnose, main_figures
+from plainzero.training.findings import SEVERITIES
 
 GENERATIONS = 24
 GAME = make_game("connect-four")
@@ -274,7 +274,7 @@ def test_figures_are_the_first_and_the_latest():
 
 def test_every_kind_of_finding_is_in_the_documents():
     page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
-    sources = Path(__file__).parents[2] / "src" / "tesuji" / "training"
+    sources = Path(__file__).parents[2] / "src" / "plainzero" / "training"
     named = set()
     for path in (*sources.glob("check_*.py"), sources / "doctor.py"):
         named |= set(re.findall(r'Finding\(\s*"([^"]+)"', path.read_text()))

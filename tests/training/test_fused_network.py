@@ -8,12 +8,12 @@ import torch
 from test_device_learning import PLAIN, make_learner
 from torch.nn import functional
 
-from tesuji import make_game
-from tesuji.networks.architectures import draw_zeros, make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.training.device_learner import DeviceLearner
-from tesuji.training.fused_network import _Cast, _Convolve, can_learn_fused, fused_output
-from tesuji.training.losses import compute_losses
+from plainzero import make_game
+from plainzero.networks.architectures import draw_zeros, make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.training.device_learner import DeviceLearner
+from plainzero.training.fused_network import _Cast, _Convolve, can_learn_fused, fused_output
+from plainzero.training.losses import compute_losses
 
 GAME = make_game("connect-four")
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from tiny_runs import SETTINGS
 
-from tesuji import make_game
-from tesuji.selfplay.shards import list_shards, read_shard
-from tesuji.training.config import change, default_config, resolve_run
-from tesuji.training.folder import RunFolder
-from tesuji.training.loop import Limits, Run
-from tesuji.training.metrics import read_metrics
-from tesuji.training.saved import open_run
+from plainzero import make_game
+from plainzero.selfplay.shards import list_shards, read_shard
+from plainzero.training.config import change, default_config, resolve_run
+from plainzero.training.folder import RunFolder
+from plainzero.training.loop import Limits, Run
+from plainzero.training.metrics import read_metrics
+from plainzero.training.saved import open_run
 
 GAME = make_game("tic-tac-toe")
 

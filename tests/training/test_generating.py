@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 from tiny_runs import SETTINGS
 
-from tesuji import make_game
-from tesuji.networks.architectures import make_network
-from tesuji.selfplay.shards import Journal, list_shards, read_shard
-from tesuji.training.config import change, default_config, resolve_run
-from tesuji.training.folder import RunFolder
-from tesuji.training.generating import Generator
+from plainzero import make_game
+from plainzero.networks.architectures import make_network
+from plainzero.selfplay.shards import Journal, list_shards, read_shard
+from plainzero.training.config import change, default_config, resolve_run
+from plainzero.training.folder import RunFolder
+from plainzero.training.generating import Generator
 
 GAME = make_game("tic-tac-toe")
 
@@ -78,7 +78,7 @@ def test_every_game_is_kept_once_after_changes_and_kills(
     folder, tmp_path, before, after, monkeypatch
 ):
     """All that an undisturbed process plays, and what was there before and does not come again."""
-    monkeypatch.setattr("tesuji.training.generating._TOLD_EVERY", 0.0)
+    monkeypatch.setattr("plainzero.training.generating._TOLD_EVERY", 0.0)
     many = {"training__generation_positions": 400}
     interrupt(folder, 20, **many, **before)
     early = journaled(folder)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tesuji import make_game
-from tesuji.cli.main import main
-from tesuji.games.registry import bundled_games
-from tesuji.networks.config import NetworkConfig
-from tesuji.search.config import SearchConfig
-from tesuji.training import gpu_config
-from tesuji.training.config import change, measure_engine, resolve_run
-from tesuji.training.gpu_config import (
+from plainzero import make_game
+from plainzero.cli.main import main
+from plainzero.games.registry import bundled_games
+from plainzero.networks.config import NetworkConfig
+from plainzero.search.config import SearchConfig
+from plainzero.training import gpu_config
+from plainzero.training.config import change, measure_engine, resolve_run
+from plainzero.training.gpu_config import (
     choose_training_device,
     device_of_settings,
     fit_games,

@@ -29,7 +29,7 @@ def test_interrupted_selfplay_keeps_its_games(server, tmp_path, number, threads)
     assert server.wait() == 128 + number
     printed = server.output.read_text()
     assert "stopping: saving what was done" in printed
-    assert f"tesuji train {folder}" in printed.replace("\n", "")
+    assert f"plainzero train {folder}" in printed.replace("\n", "")
     check_whole(folder)
     before = games_of(folder)
     assert before and not (folder / "state.safetensors").exists()
@@ -46,7 +46,7 @@ def test_interrupted_learning_is_finished_first(server, tmp_path):
     server.kill(signal.SIGINT)
     assert server.wait() == 130
     printed = server.output.read_text().replace("\n", "")
-    assert f"Saved in {folder}" in printed and f"tesuji train {folder}" in printed
+    assert f"Saved in {folder}" in printed and f"plainzero train {folder}" in printed
     assert len(unclocked_metrics(folder)) == 1
     assert server.run(train_arguments(folder, 2, **options)) == 0
     assert weights_of(folder) == weights_of(whole)

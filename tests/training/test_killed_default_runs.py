@@ -9,10 +9,10 @@ import itertools
 import pytest
 from tiny_runs import check_whole, games_of, train_arguments, unclocked_metrics, weights_of
 
-from tesuji import make_game
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.evaluators import available_engines
+from plainzero import make_game
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.evaluators import available_engines
 
 GENERATIONS = 3
 HERE = available_engines(make_network(make_game("tic-tac-toe"), NetworkConfig(blocks=1), 1))

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from tesuji import make_game
-from tesuji.networks.architectures import make_network
-from tesuji.networks.config import NetworkConfig
-from tesuji.training.config import TrainingConfig
-from tesuji.training.learner import Learner
-from tesuji.training.optimizers import rate_factor
-from tesuji.training.replay import Batch
+from plainzero import make_game
+from plainzero.networks.architectures import make_network
+from plainzero.networks.config import NetworkConfig
+from plainzero.training.config import TrainingConfig
+from plainzero.training.learner import Learner
+from plainzero.training.optimizers import rate_factor
+from plainzero.training.replay import Batch
 
 GAME = make_game("tic-tac-toe")
 PLAIN = TrainingConfig(

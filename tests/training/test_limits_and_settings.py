@@ -3,13 +3,13 @@
 import pytest
 from tiny_runs import SETTINGS
 
-from tesuji import make_game
-from tesuji.cli.main import main
-from tesuji.networks.evaluators import available_engines
-from tesuji.training.config import change, default_config, measure_engine, resolve_run
-from tesuji.training.folder import RunFolder
-from tesuji.training.metrics import read_metrics
-from tesuji.training.saved import open_run
+from plainzero import make_game
+from plainzero.cli.main import main
+from plainzero.networks.evaluators import available_engines
+from plainzero.training.config import change, default_config, measure_engine, resolve_run
+from plainzero.training.folder import RunFolder
+from plainzero.training.metrics import read_metrics
+from plainzero.training.saved import open_run
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from tesuji.networks.architectures import Output
-from tesuji.training.losses import compute_losses, measure, outcome_chances
+from plainzero.networks.architectures import Output
+from plainzero.training.losses import compute_losses, measure, outcome_chances
 
 LOGITS = torch.tensor([[math.log(0.5), math.log(0.3), math.log(0.2)], [0.0, 0.0, 0.0]])
 POLICIES = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])

@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tesuji import make_game
-from tesuji.selfplay.positions import Positions, observe_all
-from tesuji.training.config import TrainingConfig
-from tesuji.training.replay import Replay, window_size
+from plainzero import make_game
+from plainzero.selfplay.positions import Positions, observe_all
+from plainzero.training.config import TrainingConfig
+from plainzero.training.replay import Replay, window_size
 
 GAME = make_game("tic-tac-toe")
 KATAGO = TrainingConfig(window_start=250_000, window_exponent=0.75, window_share=0.4)

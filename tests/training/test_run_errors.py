@@ -8,8 +8,8 @@ import torch
 from tiny_runs import as_key, check_whole, games_of, unclocked_metrics, weights_of
 from tiny_runs import train_arguments as any_arguments
 
-from tesuji.cli.main import main
-from tesuji.training.folder import RunFolder
+from plainzero.cli.main import main
+from plainzero.training.folder import RunFolder
 
 
 def train_arguments(folder, generations, **changes):
@@ -47,7 +47,7 @@ def refused(capfd):
         code = main([str(argument) for argument in arguments])
         sentence = capfd.readouterr().err
         assert code == 2
-        assert sentence.startswith("tesuji: ") and sentence.count("\n") == 1
+        assert sentence.startswith("plainzero: ") and sentence.count("\n") == 1
         return sentence
 
     return run
@@ -240,7 +240,7 @@ def test_lost_games_in_progress_are_given_up(folder, caplog, harm):
 
 def test_a_journal_beside_its_shard_is_not_counted_twice(folder, finished, longer):
     """As after a kill between the two."""
-    from tesuji.selfplay.shards import Journal, list_shards, read_shard
+    from plainzero.selfplay.shards import Journal, list_shards, read_shard
 
     for threads in ("1", "2"):
         run = RunFolder(shutil.copytree(folder, folder.with_name(f"threads{threads}")))
@@ -257,7 +257,7 @@ def test_a_journal_beside_its_shard_is_not_counted_twice(folder, finished, longe
 
 
 def test_finished_games_outlive_a_change_of_settings(folder, longer):
-    from tesuji.selfplay.shards import Journal, list_shards, read_shard
+    from plainzero.selfplay.shards import Journal, list_shards, read_shard
 
     run = RunFolder(folder)
     game = run.read_game()
@@ -312,7 +312,7 @@ def test_memory_that_is_not_enough(refused, folder, longer, monkeypatch, fault):
         raise fault("4 GiB were asked for")
 
     with monkeypatch.context() as patched:
-        patched.setattr("tesuji.training.learner.Learner.learn", fail)
+        patched.setattr("plainzero.training.learner.Learner.learn", fail)
         sentence = refused("train", folder, "--generations", "3")
     assert (
         f"{folder}: there is not enough memory for this run; set fewer selfplay.games" in sentence

@@ -5,11 +5,11 @@ import json
 import pytest
 from tiny_runs import games_of, train_arguments
 
-from tesuji.cli.main import main
-from tesuji.networks.architectures import make_network
-from tesuji.networks.weights import load_weights, put_weights
-from tesuji.training.metrics import MetricsLog, read_metrics
-from tesuji.training.saved import open_run
+from plainzero.cli.main import main
+from plainzero.networks.architectures import make_network
+from plainzero.networks.weights import load_weights, put_weights
+from plainzero.training.metrics import MetricsLog, read_metrics
+from plainzero.training.saved import open_run
 
 NAMES = {
     "generation",

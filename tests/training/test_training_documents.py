@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tesuji.networks.config import NetworkConfig
-from tesuji.networks.evaluators import TOLERANCES
-from tesuji.selfplay.config import SelfPlayConfig
-from tesuji.training import metrics
-from tesuji.training.config import RunOptions, TrainingConfig
+from plainzero.networks.config import NetworkConfig
+from plainzero.networks.evaluators import TOLERANCES
+from plainzero.selfplay.config import SelfPlayConfig
+from plainzero.training import metrics
+from plainzero.training.config import RunOptions, TrainingConfig
 
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = {

@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow.ipc
 import pyarrow.parquet
 
-from tesuji.networks.weights import load_weights
-from tesuji.training.folder import RunFolder
+from plainzero.networks.weights import load_weights
+from plainzero.training.folder import RunFolder
 
 SETTINGS = {
     "network.blocks": 1,
@@ -46,7 +46,7 @@ CLOCKED = {
 
 
 def train_arguments(folder, generations, threads=1, game="tic-tac-toe", **changes):
-    """Arguments of `tesuji train` with tiny settings; changes are SECTION__OPTION."""
+    """Arguments of `plainzero train` with tiny settings; changes are SECTION__OPTION."""
     settings = SETTINGS | {name.replace("__", "."): value for name, value in changes.items()}
     arguments = ["train", game, "--run", str(folder), "--seed", "1"]
     arguments += ["--threads", str(threads), "--generations", str(generations)]
@@ -111,7 +111,7 @@ def unclocked_metrics(folder):
 
 
 class RunServer:
-    """Processes that run `tesuji`, one at a time, forked from one that has everything loaded."""
+    """Processes that run `plainzero`, one at a time, forked from one that has everything loaded."""
 
     def __init__(self, output):
         """Everything that is printed is added to the file `output`."""

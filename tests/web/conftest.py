@@ -10,7 +10,7 @@ import httpx2 as httpx
 import pytest
 from browsing import ROOT, do_without
 
-from tesuji.server.pages import FOLDER, is_built
+from plainzero.server.pages import FOLDER, is_built
 
 OWN_GAME = ROOT / "examples" / "nim.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -36,7 +36,7 @@ def run_folder(tmp_path_factory) -> Path:
     """A run of tic-tac-toe: three generations of a small network."""
     folder = tmp_path_factory.mktemp("given") / "small"
     settings = ["network.kind=mlp", "training.generation_positions=300", "selfplay.games=32"]
-    command = [sys.executable, "-m", "tesuji.cli", "train", "tic-tac-toe", "--generations", "3"]
+    command = [sys.executable, "-m", "plainzero.cli", "train", "tic-tac-toe", "--generations", "3"]
     options = [part for setting in settings for part in ("--set", setting)]
     subprocess.run(
         [*command, "--run", str(folder), "--threads", "1", "--seed", "1", *options],
@@ -56,7 +56,7 @@ def home(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def address(run_folder, home) -> Iterator[str]:
     """A server that is running, with the small run and a game from a file."""
-    command = [sys.executable, "-m", "tesuji.cli", "serve", str(run_folder), "--port", "0"]
+    command = [sys.executable, "-m", "plainzero.cli", "serve", str(run_folder), "--port", "0"]
     process = subprocess.Popen(
         [*command, "--home", str(home), "--game", f"{OWN_GAME}:Nim"],
         stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ import pytest
 from browsing import SCREENSHOTS, board, cell, moves_of, open_game, position_in
 from playwright.sync_api import expect
 
-from tesuji import make_game
+from plainzero import make_game
 
 PLIES = {
     "go": 40,

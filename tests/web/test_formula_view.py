@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tesuji.search.formulas import puct_score, visit_term
-from tesuji.search.options import ONE_PLUS_SUM
-from tesuji.search.result import visits_to_policy
-from tesuji.server.formula import answer_formula
-from tesuji.server.messages.formula import Child, FormulaRequest
+from plainzero.search.formulas import puct_score, visit_term
+from plainzero.search.options import ONE_PLUS_SUM
+from plainzero.search.result import visits_to_policy
+from plainzero.server.formula import answer_formula
+from plainzero.server.messages.formula import Child, FormulaRequest
 
 MANOEUVRES = ["prograde", "retrograde", "radial", "anti-radial", "hold"]
 PRIORS = [0.55, 0.05, 0.20, 0.15, 0.05]

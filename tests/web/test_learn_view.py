@@ -6,7 +6,7 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from tesuji.search.formulas import puct_score
+from plainzero.search.formulas import puct_score
 
 
 def test_every_lesson_opens_from_the_overview_with_one_heading_and_a_widget(page):
@@ -17,7 +17,7 @@ def test_every_lesson_opens_from_the_overview_with_one_heading_and_a_widget(page
         title = lessons.nth(index).locator(".title").inner_text()
         lessons.nth(index).click()
         expect(page.get_by_role("heading", level=1)).to_have_text([title])
-        expect(page).to_have_title(f"{title} – Tesuji")
+        expect(page).to_have_title(f"{title} – PlainZero")
         expect(page.get_by_text(f"{index + 1} of 8")).to_be_visible()
         expect(page.get_by_role("main").locator("figure").first).to_be_visible()
         expect(page.get_by_role("alert")).to_have_count(0)

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-import tesuji
-from tesuji import SearchConfig
+import plainzero
+from plainzero import SearchConfig
 
 MOVES = (4, 0)
 SEED = 3
@@ -18,12 +18,12 @@ PHASES = ("Select", "Expand", "Evaluate", "Back up")
 
 
 def search(simulations=SIMULATIONS, evaluator="uniform", **options):
-    game = tesuji.make_game("tic-tac-toe")
+    game = plainzero.make_game("tic-tac-toe")
     state = game.new_state()
     for action in MOVES:
         game.apply(state, action)
     config = SearchConfig(simulations=simulations, trace=True, **options)
-    return game, tesuji.search(game, state, evaluator, config, SEED, threads=1)
+    return game, plainzero.search(game, state, evaluator, config, SEED, threads=1)
 
 
 def think(page, link=LINK):

@@ -2,7 +2,7 @@
 
 export type Theme = "light" | "dark";
 
-const KEY = "tesuji.theme";
+const KEY = "plainzero.theme";
 
 class ThemeChoice {
   #system = $state<Theme>("light");

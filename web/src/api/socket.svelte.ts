@@ -127,7 +127,7 @@ class Socket {
     const address = apiAddress("socket");
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     const token = readToken();
-    const protocols = token ? ["tesuji", `tesuji.token.${token}`] : ["tesuji"];
+    const protocols = token ? ["plainzero", `plainzero.token.${token}`] : ["plainzero"];
     const socket = new WebSocket(address, protocols);
     this.#socket = socket;
     socket.addEventListener("open", () => this.#opened());

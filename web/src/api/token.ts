@@ -1,6 +1,6 @@
 /** The token of a server that asks for one: it arrives once in the address, then stays out of sight. */
 
-const KEY = "tesuji.token";
+const KEY = "plainzero.token";
 let token: string | null = null;
 
 /** Takes the token from `?token=…`, keeps it for this tab and takes it out of the address. */

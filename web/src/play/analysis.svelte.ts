@@ -8,7 +8,7 @@ import { DEFAULT_CHOICE, toPlayer, type PlayerChoice } from "./players";
 
 export type Source = "off" | "opponent" | "engine";
 
-const KEPT_AS = "tesuji-analysis";
+const KEPT_AS = "plainzero-analysis";
 const MOST_KEPT = 2000;
 const SOLVING_SECONDS = 3;
 

@@ -1,6 +1,6 @@
 /** Whether keys with letters and signs do something: speech and shaking hands press them unmeant. */
 
-const KEPT_AS = "tesuji-letter-keys";
+const KEPT_AS = "plainzero-letter-keys";
 
 class Letters {
   #areOn = $state(readKept());

@@ -34,7 +34,7 @@ export const explanations: Record<Kind, string> = {
   uct: "Plays random games to the end from each position it tries. Needs no training.",
   puct: "Prefers no move beforehand and sees only how games end: the bare search.",
   threats: "Knows the shapes that win; the search looks ahead. Needs no training, and is strong.",
-  shipped: "A network that was trained before and comes with Tesuji; the search looks ahead.",
+  shipped: "A network that was trained before and comes with PlainZero; the search looks ahead.",
   guided: "A trained network proposes moves and judges positions; the search looks ahead.",
   network: "Plays the move that the network likes best at first sight.",
   alphabeta: "Looks a fixed number of moves ahead, as classic chess programs do.",

@@ -14,7 +14,7 @@ const stateWords: Record<RunInfo["state"], { word: string; kind: StateKind }> = 
   failed: { word: "Failed", kind: "bad" },
 };
 
-const NEEDS_LEARN = "tesuji[learn]"; // in the server's sentence about a package that is missing
+const NEEDS_LEARN = "plainzero[learn]"; // in the server's sentence about a package that is missing
 
 /** The state in a word; a run that only cannot be read without PyTorch has not failed. */
 export function stateOf(info: RunInfo): { word: string; kind: StateKind } {
@@ -53,7 +53,7 @@ export function trainedOf(info: RunInfo): string {
 /** Why no run can be started, stopped or resumed here; empty where it can. */
 export function whyNoTraining(about: About): string {
   if (!about.can_learn) {
-    return "Training needs PyTorch, which is not installed here. Install it with pip install 'tesuji[learn]' and start the server again.";
+    return "Training needs PyTorch, which is not installed here. Install it with pip install 'plainzero[learn]' and start the server again.";
   }
   if (!about.can_train) {
     return "This server only shows runs: it was started with --no-training. Start it without that option to train from here.";

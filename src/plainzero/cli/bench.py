@@ -1,0 +1,288 @@
+"""`plainzero bench`: how fast it is, beside what others do in the same run, as ratios."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from plainzero.cli.errors import BadInput, refusing
+
+if TYPE_CHECKING:
+    from plainzero.cli.bench_games import Beside, GamesReport
+    from plainzero.cli.bench_gpu import Report as GpuReport
+    from plainzero.cli.bench_selfplay import Report as SelfPlayReport
+    from plainzero.cli.measuring import Report
+
+app = typer.Typer(
+    help="Measure speed, beside other programs in the same run.", no_args_is_help=True
+)
+
+
+@app.callback()
+def bench() -> None:
+    """Measure speed, beside other programs in the same run."""
+
+
+@app.command()
+def search(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+    ] = 25,
+) -> None:
+    """Search and random playouts on Connect Four and tic-tac-toe, beside OpenSpiel's C++ MCTSBot.
+
+    Both sides take turns, on one thread where not said otherwise. OpenSpiel is measured where the
+    package open_spiel is installed.
+
+    Example: plainzero bench search --json > search.json
+    """
+    from rich.console import Console
+
+    from plainzero.cli.bench_search import search_works
+    from plainzero.cli.measuring import measure_all
+
+    report = measure_all(search_works(), repeats, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    else:
+        _print_table(report)
+
+
+@app.command()
+def games(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[GAME]...", help="Only these; else all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+    ] = 7,
+) -> None:
+    """Rules and search of every bundled game, beside OpenSpiel's C++ in the same run.
+
+    Playouts of uniformly random moves, simulations of UCT with a rollout and of PUCT with a
+    constant evaluator (both beside OpenSpiel's MCTSBot, 2,000 simulations, one thread), and bytes.
+
+    Example: plainzero bench games gomoku go --json > games.json
+    """
+    from rich.console import Console
+
+    from plainzero.cli.bench_games import measure_games
+
+    with refusing():
+        report = measure_games(names or [], repeats, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    else:
+        _print_games(report)
+
+
+@app.command()
+def selfplay(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed windows of each row.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Length of a window.")] = 6.0,
+    games: Annotated[int, typer.Option(min=1, help="Games side by side in each thread.")] = 256,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads of ours, processes of a peer; a core each.")
+    ] = 2,
+    peers_python: Annotated[
+        Path, typer.Option(help="The Python that has the peers installed.")
+    ] = Path(sys.executable),
+) -> None:
+    """Self-play on Connect Four, 4×64 network, 64 simulations, beside mctx + pgx and OpenSpiel.
+
+    All take turns. The peers play in processes of their own and may live in another environment:
+    pip install jax mctx pgx open_spiel flax optax chex orbax-checkpoint
+
+    Example: plainzero bench selfplay --peers-python ../peers/bin/python --json > selfplay.json
+    """
+    from rich.console import Console
+
+    from plainzero.cli.bench_selfplay import Plan, measure_selfplay
+
+    plan = Plan(repeats, seconds, games, threads, peers_python)
+    with refusing():
+        report = measure_selfplay(plan, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    else:
+        _print_selfplay(report)
+
+
+@app.command()
+def gpu(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.")] = False,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+    ] = 5,
+    peers_python: Annotated[
+        Path | None, typer.Option(help="The Python that has the peers; else the one that runs.")
+    ] = None,
+    no_peers: Annotated[bool, typer.Option("--no-peers", help="Only PlainZero.")] = False,
+) -> None:
+    """Searches of thousands of games on an NVIDIA GPU, bf16 networks, beside mctx + pgx.
+
+    The peer has a process of its own on the same GPU and may live in another environment, one with
+    JAX for CUDA, mctx and pgx.
+
+    Example: plainzero bench gpu --peers-python ../peers/bin/python --json > gpu.json
+    """
+    from rich.console import Console
+
+    if as_json and markdown:
+        raise BadInput("--json and --markdown were given; give one of them")
+    if no_peers and peers_python is not None:
+        raise BadInput("--no-peers and --peers-python were given; give one of them")
+    with refusing():
+        from plainzero.cli.bench_gpu import Plan, as_markdown, measure_gpu
+
+        plan = Plan(repeats, None if no_peers else peers_python or Path(sys.executable))
+        report = measure_gpu(plan, Console(stderr=True))
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    elif markdown:
+        sys.stdout.write(as_markdown(report) + "\n")
+    else:
+        _print_gpu(report)
+
+
+def _print_games(report: "GamesReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="plainzero bench games", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("game", no_wrap=True)
+    columns = ("playouts/s", "×", "plies", "theirs", "UCT/s", "×", "PUCT/s", "×", "state", "node")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        theirs = row.plies.theirs
+        table.add_row(
+            row.game,
+            *_beside(row.playouts),
+            f"{row.plies.ours:.0f}",
+            f"{theirs:.0f}" if theirs is not None else "",
+            *_beside(row.uct),
+            *_beside(row.puct),
+            f"{row.state_bytes:,}",
+            f"{row.node_bytes:,.0f}",
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        "× is beside OpenSpiel's C++. Plies of a random playout, ours and theirs; bytes of a "
+        "state, and of a node with its edges.",
+        style="dim",
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")
+
+
+def _beside(rates: "Beside") -> list[str]:
+    from plainzero.cli.measuring import format_rate
+
+    ratio = rates.ratio
+    return [format_rate(rates.ours), f"[bold]{ratio:.1f}[/]" if ratio is not None else ""]
+
+
+def _print_selfplay(report: "SelfPlayReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="plainzero bench selfplay", title_justify="left", box=box.SIMPLE_HEAD)
+    for column in ("moves/s", "engine"):
+        table.add_column(column, no_wrap=True)
+    for column in ("best", "median", "evals", "busy", "ratio"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(row.name, row.engine, *_selfplay_cells(row))
+    console = Console()
+    console.print(table)
+    for row in report.rows:
+        if row.missing:
+            console.print(f"{row.name}: {row.missing}", highlight=False)
+    console.print(
+        "Best and median of the windows; evaluations a move; how long the network is busy; and the "
+        "best beside the better peer's best.",
+        style="dim",
+    )
+    load = " to ".join(f"{load:.1f}" for load in report.load)
+    console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; load {load}")
+
+
+def _selfplay_cells(row: Any) -> list[str]:
+    if row.missing:
+        return ["missing"]
+    return [
+        f"{row.positions_per_second:.1f}",
+        f"{row.median_positions_per_second:.1f}",
+        f"{row.evaluations_per_position:.1f}",
+        "" if row.is_peer else f"{row.network_share:.0%}",
+        "" if row.ratio is None else f"[bold]{row.ratio:.1f} ×[/]",
+    ]
+
+
+def _print_gpu(report: "GpuReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from plainzero.cli.bench_gpu import row_cells
+
+    table = Table(title="plainzero bench gpu", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("work")
+    for column in ("simulations/s", "evaluations/s", "of it", "runs", "mctx + pgx", "×"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        *cells, ratio = row_cells(row)
+        table.add_row(row.work, *cells, f"[bold]{ratio}[/]" if ratio else "")
+    console = Console()
+    console.print(table)
+    for work, why in report.left_out.items():
+        console.print(f"{work} is left out: {why}", highlight=False, markup=False)
+    for why in dict.fromkeys(row.missing for row in report.rows if row.missing):
+        console.print(f"mctx + pgx: {why}", highlight=False, markup=False)
+    console.print(
+        "Evaluations of the network alone, a position of every game at once; how much of that rate "
+        "the search reaches (with mctx + pgx in brackets); the part of the time in which a kernel "
+        "of the network runs.",
+        style="dim",
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    console.print(f"{report.gpu}; {report.date}; {versions}")
+
+
+def _print_table(report: "Report") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from plainzero.cli.measuring import format_rate
+
+    table = Table(title="plainzero bench search", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("work")
+    for column in ("ours", "theirs", "ratio", "peer"):
+        table.add_column(column, justify="left" if column == "peer" else "right", no_wrap=True)
+    for row in report.rows:
+        table.add_row(
+            f"{row.work} [dim]{row.unit}[/]",
+            format_rate(row.ours),
+            format_rate(row.theirs) if row.theirs is not None else "",
+            f"[bold]{row.ratio:.1f} ×[/]" if row.ratio is not None else "",
+            row.peer or "",
+        )
+    console = Console()
+    console.print(table)
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")

@@ -1,0 +1,116 @@
+"""`plainzero`: all commands under one name, and one sentence for every kind of bad input."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from plainzero import __version__
+from plainzero.cli import (
+    bench,
+    check,
+    curve,
+    doctor,
+    evaluate,
+    export,
+    games,
+    gomocup,
+    gtp,
+    match,
+    play,
+    positions,
+    rate,
+    search,
+    serve,
+    show,
+    sweep,
+    train,
+)
+from plainzero.cli.errors import BAD_INPUT, INTERRUPTED, BadInput, missing_package
+
+app = typer.Typer(
+    name="plainzero",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    epilog="Begin with [bold]plainzero play connect-four[/], or [bold]plainzero search trio[/].",
+)
+app.command("games")(games.show_games)
+app.command("check")(check.check)
+app.command("search")(search.search)
+app.command("play")(play.play)
+app.command("show")(show.show)
+app.command("serve")(serve.serve)
+app.command("train")(train.train)
+app.command("doctor")(doctor.doctor)
+app.command("export")(export.export)
+app.command("positions")(positions.positions)
+app.command("match")(match.match)
+app.command("rate")(rate.rate)
+app.command("gtp")(gtp.gtp)
+app.command("gomocup")(gomocup.gomocup)
+app.command("evaluate")(evaluate.evaluate)
+app.command("curve")(curve.curve)
+app.command("sweep")(sweep.sweep)
+app.add_typer(bench.app, name="bench")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command in `arguments` (else those of the process), and returns its exit code."""
+    try:
+        return app(args=arguments, prog_name="plainzero", standalone_mode=False) or 0
+    except BadInput as error:
+        return _refuse(str(error))
+    except typer.TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # which has printed the help already
+            return BAD_INPUT
+        return _refuse(_usage_sentence(error))
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader went away, as with `plainzero games | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except ModuleNotFoundError as error:
+        if sentence := missing_package(error):
+            return _refuse(sentence)
+        raise
+    except (OSError, UnicodeEncodeError) as error:
+        return _refuse(f"the output cannot be written: {error}")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"plainzero {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _plainzero(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Write a game once, in plain Python; get an AlphaZero player for it.
+
+    GAME is a bundled game, connect-four; one with parameters, in quotes,
+    "connect-four(rows=7,cols=8)"; or a class in a file, my_game.py:MyGame.
+    """
+
+
+def _usage_sentence(error: typer.TyperException) -> str:
+    """What Typer has to say in one line, what was typed, and where to read on."""
+    message = getattr(error, "format_message", error.__str__)().rstrip(". ?")
+    cause: Any = error.__cause__
+    if hasattr(cause, "errors"):  # a value of the wrong kind or out of range
+        message += f", not {cause.errors()[0]['input']!r}"
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "plainzero"
+    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+
+
+def _refuse(sentence: str) -> int:
+    print(f"plainzero: {' '.join(sentence.split())}", file=sys.stderr)
+    return BAD_INPUT

@@ -1,0 +1,109 @@
+"""`plainzero rate`: many agents on one ladder."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from plainzero.cli.errors import refusing
+
+if TYPE_CHECKING:
+    from plainzero.arena.ladder import Ladder
+
+
+def rate(
+    agents: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B C …", help="Agents, as for `plainzero match`; the first stands at 0."
+        ),
+    ],
+    game: Annotated[
+        str | None, typer.Option(help="The game; by default the one a run was trained on.")
+    ] = None,
+    games: Annotated[int, typer.Option(min=1, help="Of each pairing.")] = 40,
+    plies: Annotated[
+        int | None, typer.Option(min=0, help="Random plies of an opening (else as few as needed).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of openings, agents and chance.")] = 0,
+    save: Annotated[
+        Path | None, typer.Option(help="Save the games: JSON lines, or .parquet.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the ladder, as .svg and as .png beside it.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Rate agents by a round robin: Bradley and Terry's model, with draws. Ctrl-C ends it early.
+
+    Example: [bold]plainzero rate random uct:10 uct:100 --game connect-four --plot ladder.svg[/]
+    """
+    from plainzero.arena.ladder import play_ladder
+    from plainzero.arena.match import MatchPlan
+    from plainzero.arena.plotting import check_plottable, plot_ratings
+    from plainzero.arena.saving import check_savable, save_games
+    from plainzero.cli.contests import ENGINE_OUTPUT, choose_game, fault_lines, playing, waiting
+
+    with refusing(game or ""):
+        if save is not None:
+            check_savable(save)
+        if plot is not None:
+            check_plottable(plot)
+        chosen = choose_game(game, agents)
+        with playing(agents, chosen) as players, waiting("playing") as wait:
+            ladder = play_ladder(
+                chosen, players, MatchPlan(games, plies, seed), wait.update, wait.is_enough
+            )
+        if save is not None:
+            save_games(ladder.results, save)
+        files = []
+        if plot is not None:
+            files = plot_ratings(ladder.ratings, f"{chosen.name}: ratings", plot)
+        faults = fault_lines(ladder.results, save)
+    if as_json:
+        output = {"engine_output": faults.get(ENGINE_OUTPUT)}
+        typer.echo(json.dumps({"game": chosen.name, **ladder.as_dict(), **output}))
+    else:
+        _show(ladder, [*files, *([save] if save is not None else [])], faults)
+
+
+def _show(ladder: "Ladder", files: list[Path], faults: dict[str, str]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    ratings = ladder.ratings
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("agent", style="bold")
+    for column in ("Elo", "±", "games", "score"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in ratings.as_dict()["ratings"]:
+        games, points = _record(ladder, row["agent"])
+        error = f"{row['error']:.0f}" if row["error"] else ""
+        share = f"{100 * points / games:.0f} %" if games else ""
+        table.add_row(escape(row["agent"]), f"{row['elo']:+.0f}", error, str(games), share)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
+        f"[dim]Elo above {escape(ratings.names[0])}, ± half a 95 % interval; "
+        f"equals draw {100 * ratings.draw_rate:.0f} % of their games[/]",
+        soft_wrap=True,
+    )
+    for title, text in faults.items():
+        console.print(f"[dim]{title}[/] {escape(text)}", soft_wrap=True)
+    for file in files:
+        console.print(f"[dim]saved[/] {escape(str(file))}", soft_wrap=True)
+
+
+def _record(ladder: "Ladder", name: str) -> tuple[int, float]:
+    """The games of an agent, and its points in them."""
+    games, points = 0, 0.0
+    for result in ladder.results:
+        tally = result.tally
+        if name in result.names:
+            games += tally.games
+            won = tally.wins if name == result.names[0] else tally.losses
+            points += won + tally.draws / 2
+    return games, points

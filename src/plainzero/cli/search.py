@@ -1,0 +1,121 @@
+"""`plainzero search`: what the search thinks of a position."""
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from plainzero.cli.errors import BadInput, refusing
+
+if TYPE_CHECKING:
+    from plainzero import Searcher
+    from plainzero.cli.thinking import Thought
+
+DEFAULT_BUDGET = {"simulations": 10_000}
+
+
+def search(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="A bundled game, or FILE.py:Class.")],
+    moves: Annotated[
+        str, typer.Option(help='Moves to play first, as "4 4 3" or "left 2, up 1".')
+    ] = "",
+    simulations: Annotated[
+        int | None,
+        typer.Option(help="How many to run (10,000 if no budget is given)."),
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long to search.")] = None,
+    evaluator: Annotated[
+        str, typer.Option(help="rollout: UCT with random playouts. uniform: PUCT, value 0.")
+    ] = "rollout",
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0,
+    threads: Annotated[
+        int | None, typer.Option(help="For batches of games; one position takes one thread.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="OPTION=VALUE", help="Any option of SearchConfig."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Search one position and show what was found. Ctrl-C ends it with the result so far.
+
+    Example: [bold]plainzero search connect-four --moves "4 4 3" --seconds 2[/]
+
+    Another formula: [bold]plainzero search tic-tac-toe --evaluator uniform --set selection=gumbel[/]
+
+    A proof: [bold]plainzero search tic-tac-toe --set proven_values=true --simulations 100000[/]
+    """
+    from plainzero.cli.asking import Wishes, make_searcher, play_moves
+    from plainzero.cli.thinking import think
+
+    wishes = Wishes(game, simulations, seconds, evaluator, settings or [], threads)
+    searcher = make_searcher(wishes, DEFAULT_BUDGET)
+    with refusing(game):
+        state, played = play_moves(searcher.game, moves, seed)
+        if state.is_over:
+            raise BadInput(
+                f"the game is over after {' '.join(played)}, so there is nothing to search; "
+                "leave out the last move"
+            )
+        thought = think(searcher, state, seed)
+    if as_json:
+        typer.echo(json.dumps(as_object(searcher, thought, played)))
+    else:
+        _show(searcher, thought, state, played)
+
+
+def as_object(searcher: "Searcher", thought: "Thought", played: list[str]) -> dict[str, Any]:
+    """Everything there is to say of a search, by names of moves."""
+    game, result = searcher.game, thought.result
+    edges = sorted(result.tree.edges(), key=lambda edge: (-edge.visits, edge.action))
+    names = {edge.action: game.action_name(edge.action) for edge in edges}
+    return {
+        "game": game.name,
+        "played": played,
+        "to_play": result.to_play,
+        "best": game.action_name(result.best_action),
+        "action": game.action_name(result.action),
+        "value": result.value,
+        "values": result.values.tolist(),
+        "proven": result.proven,
+        "principal_variation": [game.action_name(move) for move in result.principal_variation],
+        "moves": list(names.values()),
+        "visits": {name: int(result.visits[action]) for action, name in names.items()},
+        "q": {name: float(result.q[action]) for action, name in names.items()},
+        "prior": {name: float(result.prior[action]) for action, name in names.items()},
+        "exact": {names[edge.action]: edge.exact for edge in edges if edge.exact is not None},
+        "simulations": result.simulations,
+        "seconds": thought.seconds,
+        "was_interrupted": thought.was_interrupted,
+        "nodes": len(result.tree),
+        "tree_bytes": searcher.planned_bytes(),
+        "used_tree_bytes": result.tree.used_bytes,
+        "is_tree_full": result.is_tree_full,
+        "prior_fallbacks": result.prior_fallbacks,
+        "config": dataclasses.asdict(result.config),
+    }
+
+
+def _show(searcher: "Searcher", thought: "Thought", state: Any, played: list[str]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
+    from plainzero.cli import drawing
+
+    console, game, result = Console(highlight=False), searcher.game, thought.result
+    after = f" after {' '.join(played)}" if played else ""
+    mover = f", {drawing.seat_name(result.to_play)} to play" * (game.num_players > 1)
+    console.print(f"[bold]{game.name}[/]{escape(after)}{mover}\n", soft_wrap=True)
+    console.print(drawing.draw_board(game, state))
+    console.print(drawing.moves_table(result))
+    lines = {
+        "best move": f"[bold green]{escape(game.action_name(result.best_action))}[/]",
+        "value": drawing.value_text(result),
+        "best line": escape(drawing.line_text(result)),
+        "work": drawing.work_text(thought),
+        "tree": drawing.tree_text(searcher, result),
+    }
+    notes = [("note", note) for note in drawing.notes(searcher, thought)]
+    for title, text in [*lines.items(), *notes]:
+        console.print(f"[dim]{title:<11}[/]{text}", soft_wrap=True)

@@ -1,0 +1,168 @@
+"""Breakthrough: pawns step forward, take diagonally, and the first on the far row wins.
+
+Each player's pawns are one 64-bit integer; bit `row * cols + col` is the cell in that row, counted
+from the bottom, where the first player begins. An action is six times the cell that a pawn leaves,
+plus 0, 1, 2 for a step up and to the left, straight, to the right, or 3, 4, 5 for one down.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from plainzero.games.contract import Field, Game, Grid, Step, Symmetry, field
+
+ONE = np.uint64(1)
+
+
+class Breakthrough(Game):
+    """Two rows of pawns each; who reaches the other side or takes all pawns wins."""
+
+    rows: int = 8
+    cols: int = 8
+
+    num_cells = property(lambda self: self.rows * self.cols)
+    num_actions = property(lambda self: 6 * self.num_cells)
+    observation_shape = property(lambda self: (3, self.rows, self.cols))
+    set_up_knows_the_end = True
+
+    @property
+    def max_turns(self) -> int:
+        """The steps that all pawns have up to the row before the last, and one more."""
+        steps: int = 2 * self.cols * (self.rows - 2 + self.rows - 3)
+        return steps + 1
+
+    def __post_init__(self) -> None:
+        """Refuses boards without room, and those that do not fit 64 bits."""
+        super().__post_init__()
+        if not (self.rows >= 4 and self.cols >= 2 and self.num_cells <= 64):
+            raise ValueError(
+                f"breakthrough: {self.rows} rows x {self.cols} columns do not fit; there must be 4 "
+                "rows or more, 2 columns or more, and 64 cells at most, as with 8x8, 6x6 or 7x9"
+            )
+
+    def fields(self) -> dict[str, Field]:
+        """The pawns of each player as a bit board."""
+        return {"pawns": field(np.uint64, (2,))}
+
+    def reset(self, state: Any) -> None:
+        """Two rows at the bottom for the first player, two at the top for the second."""
+        for cell in range(2 * self.cols):
+            state.pawns[0] |= self.bit(cell)
+            state.pawns[1] |= self.bit(self.num_cells - 1 - cell)
+
+    def bit(self, cell: Any) -> Any:
+        """The cell as a bit."""
+        return ONE << np.uint64(cell)
+
+    def legal_actions(self, state: Any, actions: Any) -> int:
+        """Straight on to an empty cell; diagonally to one without an own pawn."""
+        own, other = state.pawns[state.to_play], state.pawns[1 - state.to_play]
+        count = 0
+        for cell in range(self.num_cells):
+            if not own & self.bit(cell):
+                continue
+            for side in range(3):
+                action = 6 * cell + 3 * int(state.to_play) + side
+                if 0 <= cell % self.cols + side - 1 < self.cols:
+                    target = self.bit(self.target(action))
+                    if not own & target and (side != 1 or not other & target):
+                        actions[count] = action
+                        count += 1
+        return count
+
+    def target(self, action: Any) -> Any:
+        """The cell to which a pawn goes."""
+        ahead = self.cols if action % 6 < 3 else -self.cols
+        return action // 6 + ahead + action % 3 - 1
+
+    def play(self, state: Any, action: Any) -> None:
+        """Moves a pawn, and takes what stands there."""
+        mover, target = state.to_play, self.target(action)
+        state.pawns[mover] ^= self.bit(action // 6) | self.bit(target)
+        state.pawns[1 - mover] &= ~self.bit(target)
+        goal = self.rows - 1 if mover == 0 else 0
+        if target // self.cols == goal or state.pawns[1 - mover] == 0:
+            self.win(state, mover)
+        self.end_turn(state)
+
+    def observe(self, state: Any, planes: Any) -> None:
+        """The mover's pawns, the opponent's, and ones where the mover's way is down; top first."""
+        own, other = state.pawns[state.to_play], state.pawns[1 - state.to_play]
+        for cell in range(self.num_cells):
+            row, col = self.rows - 1 - cell // self.cols, cell % self.cols
+            if own & self.bit(cell):
+                planes[0, row, col] = 1.0
+            elif other & self.bit(cell):
+                planes[1, row, col] = 1.0
+            planes[2, row, col] = state.to_play
+
+    def symmetries(self) -> list[Symmetry]:
+        """Left and right exchanged."""
+        cells = np.arange(self.num_cells).reshape(self.rows, self.cols)[:, ::-1].ravel()
+        actions = [
+            6 * int(cells[action // 6]) + action % 6 // 3 * 3 + 2 - action % 3
+            for action in range(self.num_actions)
+        ]
+        return [Symmetry(lambda planes: planes[..., ::-1], actions)]
+
+    def action_name(self, action: int) -> str:
+        """The cell it leaves and the one it goes to, as in chess: a2b3.
+
+        Steps that would leave the board are never legal, and are named after the number only.
+        """
+        row, col = divmod(action // 6, self.cols)
+        to_row, to_col = row + (1 if action % 6 < 3 else -1), col + action % 3 - 1
+        if not (0 <= to_row < self.rows and 0 <= to_col < self.cols):
+            return f"-{action}"
+        letters = [chr(ord("a") + column) for column in (col, to_col)]
+        return f"{letters[0]}{row + 1}{letters[1]}{to_row + 1}"
+
+    def parse_action(self, text: str) -> int:
+        """The step of that name, in small letters or large ones."""
+        return super().parse_action(text.lower())
+
+    def view(self, state: Any) -> Grid:
+        """The board from the top row down; a move is a step from cell to cell."""
+        cells = [
+            [self._mark(state, row * self.cols + col) for col in range(self.cols)]
+            for row in reversed(range(self.rows))
+        ]
+        steps = [
+            Step(action, self._place(action // 6), self._place(self.target(action)))
+            for action in self.legal(state)
+        ]
+        letters = [chr(ord("a") + col) for col in range(self.cols)]
+        numbers = [str(row) for row in range(self.rows, 0, -1)]
+        actions = [[-1] * self.cols for _ in range(self.rows)]
+        return Grid(cells, actions, steps=steps, columns=letters, rows=numbers)
+
+    def _place(self, cell: int) -> tuple[int, int]:
+        """Row and column in the drawing."""
+        return self.rows - 1 - cell // self.cols, cell % self.cols
+
+    def _mark(self, state: Any, cell: int) -> str:
+        bit = self.bit(cell)
+        return "x" if state.pawns[0] & bit else "o" if state.pawns[1] & bit else "."
+
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Pawns anywhere; one that has arrived, or alone is left, has won."""
+        for cell in range(self.num_cells):
+            row, col = self._place(cell)
+            if cells[row][col] in ("x", "o"):
+                state.pawns["xo".index(cells[row][col])] |= self.bit(cell)
+        tops = ((0, "x"), (self.rows - 1, "o"))
+        arrived = [piece for row, piece in tops if piece in cells[row]]
+        arrived += [piece for player, piece in ((1, "x"), (0, "o")) if not state.pawns[player]]
+        if len(set(arrived)) == 2:
+            raise ValueError("both players have won; one of them must still be on the way")
+        if arrived:
+            self.win(state, "xo".index(arrived[0]))
+
+    def text(self, state: Any) -> str:
+        """The board with the names of its rows and columns."""
+        letters = " ".join(chr(ord("a") + col) for col in range(self.cols))
+        rows = [
+            f"{self.rows - row} {' '.join(cells)}"
+            for row, cells in enumerate(self.view(state).cells)
+        ]
+        return "\n".join([*rows, f"  {letters}"])

@@ -1,0 +1,173 @@
+"""Dots and Boxes: draw a line between two dots; who closes a box owns it and draws again.
+
+Lines are numbered as in OpenSpiel: the horizontal ones row by row, then the vertical ones.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plainzero.games.contract import Field, Game, Grid, Symmetry, field
+from plainzero.games.symmetries import grid_symmetries
+
+
+class DotsAndBoxes(Game):
+    """Draw lines, close boxes; more boxes than the opponent win."""
+
+    rows: int = 2  # of boxes; there is one more row of dots
+    cols: int = 2
+
+    num_horizontal = property(lambda self: (self.rows + 1) * self.cols)
+    num_actions = property(lambda self: self.num_horizontal + self.rows * (self.cols + 1))
+    observation_shape = property(lambda self: (3, 2 * self.rows + 1, 2 * self.cols + 1))
+    max_turns = num_actions
+
+    def __post_init__(self) -> None:
+        """Refuses boards that cannot be named."""
+        super().__post_init__()
+        if not (1 <= self.rows <= 25 and 1 <= self.cols <= 25):
+            raise ValueError(
+                f"dots-and-boxes: {self.rows} rows x {self.cols} columns of boxes do not work; "
+                "each must be 1 to 25"
+            )
+
+    def fields(self) -> dict[str, Field]:
+        """The lines drawn; each box's drawn sides and owner, 0 for nobody; boxes per player."""
+        return {
+            "lines": field(np.int8, (self.num_actions,)),
+            "sides": field(np.int8, (self.rows, self.cols)),
+            "owner": field(np.int8, (self.rows, self.cols)),
+            "score": field(np.int16, (2,)),
+        }
+
+    def legal_actions(self, state: Any, actions: Any) -> int:
+        """Every line not yet drawn."""
+        count = 0
+        for line in range(self.num_actions):
+            if state.lines[line] == 0:
+                actions[count] = line
+                count += 1
+        return count
+
+    def play(self, state: Any, action: Any) -> None:
+        """Draws a line; the mover stays on turn when that closes a box."""
+        state.lines[action] = 1
+        if action < self.num_horizontal:
+            row, col = action // self.cols, action % self.cols
+            closed = self.add_side(state, row - 1, col) + self.add_side(state, row, col)
+        else:
+            upright = action - self.num_horizontal
+            row, col = upright // (self.cols + 1), upright % (self.cols + 1)
+            closed = self.add_side(state, row, col - 1) + self.add_side(state, row, col)
+        state.score[state.to_play] += closed
+        if state.turn + 1 == self.num_actions:
+            self.end_game(state)
+        if closed == 0:
+            self.end_turn(state)
+
+    def add_side(self, state: Any, row: Any, col: Any) -> int:
+        """Counts a side of the box there; returns 1 if that closes it, 0 also off the board."""
+        if row < 0 or row >= self.rows or col < 0 or col >= self.cols:
+            return 0
+        state.sides[row, col] += 1
+        if state.sides[row, col] < 4:
+            return 0
+        state.owner[row, col] = state.to_play + 1
+        return 1
+
+    def end_game(self, state: Any) -> None:
+        """More boxes win; with as many each it is a draw."""
+        if state.score[0] > state.score[1]:
+            self.win(state, 0)
+        elif state.score[1] > state.score[0]:
+            self.win(state, 1)
+        else:
+            self.draw(state)
+
+    def observe(self, state: Any, planes: Any) -> None:
+        """The drawing, dots at even coordinates: lines, the mover's boxes, the opponent's."""
+        for line in range(self.num_horizontal):
+            if state.lines[line]:
+                planes[0, 2 * (line // self.cols), 2 * (line % self.cols) + 1] = 1.0
+        for upright in range(self.num_actions - self.num_horizontal):
+            if state.lines[self.num_horizontal + upright]:
+                row, col = upright // (self.cols + 1), upright % (self.cols + 1)
+                planes[0, 2 * row + 1, 2 * col] = 1.0
+        for row in range(self.rows):
+            for col in range(self.cols):
+                owner = state.owner[row, col]
+                if owner == state.to_play + 1:
+                    planes[1, 2 * row + 1, 2 * col + 1] = 1.0
+                elif owner != 0:
+                    planes[2, 2 * row + 1, 2 * col + 1] = 1.0
+
+    def symmetries(self) -> list[Symmetry]:
+        """The turns and reflections of the board: seven of a square, three of a rectangle."""
+        return grid_symmetries(self._drawing())
+
+    def _drawing(self) -> NDArray[np.int64]:
+        """The line at each coordinate of the drawing, -1 at dots and boxes."""
+        drawing = np.full((2 * self.rows + 1, 2 * self.cols + 1), -1)
+        drawing[0::2, 1::2] = np.arange(self.num_horizontal).reshape(self.rows + 1, self.cols)
+        upright = np.arange(self.num_horizontal, self.num_actions)
+        drawing[1::2, 0::2] = upright.reshape(self.rows, self.cols + 1)
+        return drawing
+
+    def action_name(self, action: int) -> str:
+        """The dots it joins, a1 at the top left: a1-b1 is horizontal, a1-a2 vertical."""
+        if action < self.num_horizontal:
+            row, col = divmod(action, self.cols)
+            return f"{_dot(row, col)}-{_dot(row, col + 1)}"
+        row, col = divmod(action - self.num_horizontal, self.cols + 1)
+        return f"{_dot(row, col)}-{_dot(row + 1, col)}"
+
+    def view(self, state: Any) -> Grid:
+        """Dots, lines and boxes as cells; a click on a gap draws its line."""
+        drawing = self._drawing()
+        cells = [["+" if line < 0 else " " for line in row] for row in drawing]
+        for (row, col), line in np.ndenumerate(drawing):
+            if line >= 0 and state.lines[line]:
+                cells[row][col] = "|" if row % 2 else "-"
+        for (row, col), owner in np.ndenumerate(state.owner):
+            cells[2 * row + 1][2 * col + 1] = " xo"[owner]
+        return Grid(cells, drawing.tolist())
+
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Any lines; a box has an owner just where all its four sides are drawn."""
+        drawing = self._drawing()
+        for place in np.argwhere(drawing >= 0):
+            state.lines[drawing[tuple(place)]] = cells[place[0]][place[1]] != " "
+        for row, col in np.ndindex(state.sides.shape):
+            top, left = 2 * row, 2 * col
+            around = ((top, left + 1), (top + 1, left), (top + 1, left + 2), (top + 2, left + 1))
+            sides = sum(cells[r][c] != " " for r, c in around)
+            owner = " xo".find(cells[top + 1][left + 1])
+            if (sides == 4) != (owner > 0):
+                raise ValueError(
+                    f"the box between {_dot(row, col)} and {_dot(row + 1, col + 1)} has {sides} "
+                    f"sides; a box with four belongs to x or o, one with fewer to nobody"
+                )
+            state.sides[row, col], state.owner[row, col] = sides, owner
+            if owner > 0:
+                state.score[owner - 1] += 1
+        state.turn = state.lines.sum()
+        if state.turn == self.num_actions:
+            self.end_game(state)
+
+    def text(self, state: Any) -> str:
+        """The drawing with its dots named, the boxes of each and who is to play."""
+        letters = "   " + "   ".join(chr(ord("a") + col) for col in range(self.cols + 1))
+        lines = [letters]
+        for row, cells in enumerate(self.view(state).cells):
+            wide = "".join(
+                cell if col % 2 == 0 else cell * 3 if cell == "-" else f" {cell} "
+                for col, cell in enumerate(cells)
+            )
+            lines.append(f"{row // 2 + 1 if row % 2 == 0 else '':>2} {wide}".rstrip())
+        mover = "" if state.is_over else f", {'xo'[state.to_play]} to play"
+        return "\n".join([*lines, f"x {state.score[0]}, o {state.score[1]}{mover}"])
+
+
+def _dot(row: int, col: int) -> str:
+    return f"{chr(ord('a') + col)}{row + 1}"

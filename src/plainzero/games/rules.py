@@ -1,0 +1,145 @@
+"""The rules as compiled code calls them: plain functions that find the game by the state's type.
+
+Search and self-play are written once, for any game: they call `play(state, action)`, and Numba
+picks the rules of the game whose state record it sees, on the CPU and on CUDA alike. Without the
+compiler (in a debugger, in the CUDA simulator) the same calls reach the game's own methods.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from plainzero.binding import Binder
+from plainzero.compiling import compiled_as, kernel_function, rule_function
+from plainzero.games.contract import Game, has_own_playouts
+
+_GAMES: dict[str, Game] = {}  # by tag
+
+
+def register(game: Game) -> str:
+    """Makes the game's rules known to compiled code; returns its tag."""
+    return _GAMES.setdefault(game.tag, game).tag
+
+
+@functools.cache
+def bound_rule(tag: str, name: str) -> Callable[..., Any]:
+    """One rule of a registered game as a plain function without `self`."""
+    if name == "playout_actions" and not has_own_playouts(_GAMES[tag]):
+        name = "legal_actions"  # at once, so that such games compile to the same code as ever
+    return _binder(tag).method(name)
+
+
+@functools.cache
+def _binder(tag: str) -> Binder:
+    return Binder(_GAMES[tag], rule_function, tag)
+
+
+def _game_of(state: Any) -> Game:
+    return _GAMES[state.dtype.names[-1]]
+
+
+def legal_actions(state: Any, actions: Any) -> Any:
+    """Writes the legal actions, returns how many."""
+    return _game_of(state).legal_actions(state, actions)
+
+
+def playout_actions(state: Any, actions: Any) -> Any:
+    """Writes the legal actions among which a random playout chooses, returns how many."""
+    return _game_of(state).playout_actions(state, actions)
+
+
+def play_rule(state: Any, action: Any) -> Any:
+    """The game's own `play`; `play` below is what everybody else calls."""
+    return _game_of(state).play(state, action)
+
+
+def observe(state: Any, planes: Any) -> Any:
+    """Writes what a network sees, from the view of the player to move."""
+    return _game_of(state).observe(state, planes)
+
+
+def chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
+    """Writes chance's outcomes and their probabilities, returns how many."""
+    return _game_of(state).chance_outcomes(state, actions, probabilities)
+
+
+def holder(state: Any, action: Any) -> Any:
+    """Who holds the cell that the action takes, or −1."""
+    return _game_of(state).holder(state, action)
+
+
+def winning_cells(state: Any, cells: Any) -> Any:
+    """Marks the cells on which a win rests."""
+    return _game_of(state).winning_cells(state, cells)
+
+
+def reset(state: Any) -> Any:
+    """Sets up a zeroed state."""
+    return _game_of(state).reset(state)
+
+
+@kernel_function
+def play(state: Any, action: Any) -> None:
+    """Plays an action or one of chance's outcomes, and counts it."""
+    play_rule(state, action)
+    state.turn += np.int32(1)
+
+
+def game_of_type(state: types.Record) -> Game:
+    """The game whose states compiled code knows by this type."""
+    return _GAMES[list(state.fields)[-1]]
+
+
+def _rule_for(state: types.Record, name: str) -> Callable[..., Any]:
+    return bound_rule(game_of_type(state).tag, name)
+
+
+@compiled_as(legal_actions)
+def _legal_actions(state: Any, actions: Any) -> Any:
+    rule = _rule_for(state, "legal_actions")
+    return lambda state, actions: rule(state, actions)
+
+
+@compiled_as(playout_actions)
+def _playout_actions(state: Any, actions: Any) -> Any:
+    rule = _rule_for(state, "playout_actions")
+    return lambda state, actions: rule(state, actions)
+
+
+@compiled_as(play_rule)
+def _play(state: Any, action: Any) -> Any:
+    rule = _rule_for(state, "play")
+    return lambda state, action: rule(state, action)
+
+
+@compiled_as(observe)
+def _observe(state: Any, planes: Any) -> Any:
+    rule = _rule_for(state, "observe")
+    return lambda state, planes: rule(state, planes)
+
+
+@compiled_as(chance_outcomes)
+def _chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
+    rule = _rule_for(state, "chance_outcomes")
+    return lambda state, actions, probabilities: rule(state, actions, probabilities)
+
+
+@compiled_as(holder)
+def _holder(state: Any, action: Any) -> Any:
+    rule = _rule_for(state, "holder")
+    return lambda state, action: rule(state, action)
+
+
+@compiled_as(winning_cells)
+def _winning_cells(state: Any, cells: Any) -> Any:
+    rule = _rule_for(state, "winning_cells")
+    return lambda state, cells: rule(state, cells)
+
+
+@compiled_as(reset)
+def _reset(state: Any) -> Any:
+    rule = _rule_for(state, "reset")
+    return lambda state: rule(state)

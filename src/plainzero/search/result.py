@@ -1,0 +1,298 @@
+"""What a search found out: the root's statistics, the move to play, and the tree for drawing."""
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from plainzero.games.contract import CHANCE, Game
+from plainzero.search.config import SearchConfig
+from plainzero.search.decision import SMALLEST_TEMPERATURE, best_by_gumbel, write_policy_target
+from plainzero.search.random import random_unit
+from plainzero.search.scratch import TREE_FULL, Scratch
+from plainzero.search.tree import ROOT, Tree, bytes_each
+from plainzero.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The outcome of a search; what it says is worked out when it is first asked.
+
+    Arrays run over all actions; illegal ones are 0 everywhere. It keeps a copy of the root, so it
+    stays as it is when its `Searcher` goes on; `tree`, `trace` and `principal_variation` must be
+    asked for before.
+    """
+
+    game: Game
+    config: SearchConfig
+    tree: SearchTree
+    roots: Tree  # copies of the roots and their edges alone, of all games of the batch
+    scratch: Scratch
+    options: Any
+    row: int  # which game of the batch this is
+
+    @functools.cached_property
+    def visits(self) -> NDArray[np.int64]:
+        """[A] simulations through each move."""
+        return self._by_action(self._edges["visits"], np.int64)
+
+    @functools.cached_property
+    def q(self) -> NDArray[np.float64]:
+        """[A] values for the mover; exact where proven, 0 where never visited."""
+        q = self._by_action(self._edges["q"], np.float64)
+        return np.where(np.isnan(self.exact), q, self.exact)
+
+    @functools.cached_property
+    def prior(self) -> NDArray[np.float32]:
+        """[A] the evaluator's probabilities, without noise."""
+        clean = self.roots.roots[self.row].clean_prior[: len(self._edges)]
+        return self._by_action(clean, np.float32)
+
+    @functools.cached_property
+    def exact(self) -> NDArray[np.float64]:
+        """[A] proven values for the mover, NaN where nothing is proven."""
+        exact = np.full(self.game.num_actions, np.nan)
+        if self.roots.extras.size:
+            extras = self.roots.extras[self.row, : len(self._edges)]
+            proven = extras["is_proven"]
+            exact[self._edges["action"][proven]] = extras["exact"][proven]
+        return exact
+
+    @functools.cached_property
+    def values(self) -> NDArray[np.float64]:
+        """[players] the root's value for each."""
+        node, state = self.roots.nodes[self.row, ROOT], self.roots.states[self.row, ROOT]
+        if not self.proven:
+            mean: NDArray[np.float64] = node.value_sum / (1 + int(node.sum_visits))
+            return mean
+        exact = float(self.roots.roots[self.row].exact)
+        return np.array(
+            [exact if p == state.to_play else -exact for p in range(self.game.num_players)]
+        )
+
+    @property
+    def value(self) -> float:
+        """The root's value for the player to move."""
+        return float(self.values[self.to_play])
+
+    @property
+    def to_play(self) -> int:
+        """The player to move."""
+        return int(self.roots.states[self.row, ROOT].to_play)
+
+    @property
+    def turn(self) -> int:
+        """The plays before this position."""
+        return int(self.roots.states[self.row, ROOT].turn)
+
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions, in order."""
+        return sorted(self._edges["action"].tolist())
+
+    @property
+    def proven(self) -> bool:
+        """Whether the root's value is exact."""
+        return bool(self.roots.roots[self.row].is_proven)
+
+    @property
+    def simulations(self) -> int:
+        """The simulations that were run."""
+        return int(self.scratch.work[self.row].simulations)
+
+    @property
+    def is_tree_full(self) -> bool:
+        """Whether the tree at some time could not grow any more, and was searched on as it was."""
+        return bool(self.scratch.work[self.row].notes & TREE_FULL)
+
+    @property
+    def prior_fallbacks(self) -> int:
+        """Nodes whose legal moves all got no probability from the evaluator: equal priors there."""
+        return int(self.scratch.work[self.row].fallbacks)
+
+    @functools.cached_property
+    def best_action(self) -> int:
+        """The move to play without chance: see docs/algorithm.md, "After the search"."""
+        if self.config.selection == "gumbel" and self.visits.any() and not self.proven:
+            index = best_by_gumbel(self.roots, self.scratch, self.options[0], self.row)
+            return int(self._edges[index].action)
+        if self.config.choice == "lcb" and not self.proven:
+            return self._best_by_bound()
+        return _most_visited(self._candidates)
+
+    @functools.cached_property
+    def action(self) -> int:
+        """The move that `config.choice` plays: the best, or drawn by temperature, once."""
+        config = self.config
+        if config.choice != "temperature" or self.turn >= config.temperature_turns:
+            return self.best_action
+        cumulative = np.cumsum(self.policy(config.temperature))
+        x = random_unit(self.scratch.streams, self.row) * cumulative[-1]
+        return int(np.flatnonzero(cumulative > x)[0])
+
+    @functools.cached_property
+    def policy_target(self) -> NDArray[np.float64]:
+        """[A] what a network should learn from this search."""
+        weights = np.zeros(len(self._edges))
+        write_policy_target(self.roots, self.options[0], self.row, weights)
+        return self._by_action(weights, np.float64)
+
+    def policy(self, temperature: float = 1.0) -> NDArray[np.float64]:
+        """[A] visits^(1/τ), normalised; the best action alone for τ near 0."""
+        if not temperature >= 0:
+            raise ValueError(f"temperature is {temperature}; it must be 0 or more")
+        visits = self._by_candidate(self.visits)
+        if temperature < SMALLEST_TEMPERATURE or not visits.any():
+            return _one_hot(self.game.num_actions, self.best_action)
+        return visits_to_policy(visits, temperature)
+
+    @property
+    def principal_variation(self) -> list[int]:
+        """The moves the search expects: the best action, then the most visited of each node."""
+        moves, node = [self.best_action], self._child(ROOT, self.best_action)
+        while node is not None and self.tree.state(node).to_play != CHANCE:
+            edges = [edge for edge in self.tree.edges(node) if edge.visits > 0]
+            if not edges:
+                break
+            moves.append(_most_visited(edges))
+            node = self._child(node, moves[-1])
+        return moves
+
+    @property
+    def trace(self) -> list[Simulation]:
+        """Every simulation in order, where `config.trace` was set."""
+        return list(self._simulations())
+
+    @property
+    def _edges(self) -> NDArray[Any]:
+        count = int(self.roots.nodes[self.row, ROOT].num_edges)
+        edges: NDArray[Any] = self.roots.edges[self.row, :count]
+        return edges
+
+    def _by_action(self, numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """[A] numbers given per root edge."""
+        result = np.zeros(self.game.num_actions, dtype)
+        result[self._edges["action"]] = numbers
+        return result
+
+    @functools.cached_property
+    def _candidates(self) -> list[Edge]:
+        """The moves worth playing: of a proven root's value, else not proven lost."""
+        edges = edges_of(self.roots, self.row, ROOT)
+        if self.proven:
+            return [edge for edge in edges if edge.exact == self.value]
+        return [edge for edge in edges if edge.exact != -1.0] or edges
+
+    def _by_candidate(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """[A] the numbers with 0 for moves not worth playing, where that leaves any."""
+        kept = np.zeros_like(numbers)
+        actions = [edge.action for edge in self._candidates]
+        kept[actions] = numbers[actions]
+        return kept if self.proven or kept.any() else numbers
+
+    def _best_by_bound(self) -> int:
+        """The largest Q − z · √(variance / n) among moves visited often enough."""
+        actions, squares = self._edges["action"], self.roots.extras["square_sum"][self.row]
+        square_sum = dict(zip(actions.tolist(), squares.tolist(), strict=False))
+        most = max(edge.visits for edge in self._candidates)
+
+        def bound(edge: Edge) -> tuple[float, int]:
+            if edge.exact is not None:  # which leaves no doubt
+                return edge.exact, -edge.action
+            n = edge.visits
+            variance = max(0.0, square_sum[edge.action] / n - edge.q**2) * n / (n - 1)
+            return edge.q - self.config.lcb_deviations * math.sqrt(variance / n), -edge.action
+
+        enough = max(2.0, self.config.lcb_visits * most)
+        often = [edge for edge in self._candidates if edge.visits >= enough]
+        return max(often, key=bound).action if often else _most_visited(self._candidates)
+
+    def _child(self, node: int, action: int) -> int | None:
+        return next((e.child for e in self.tree.edges(node) if e.action == action), None)
+
+    def _simulations(self) -> Iterator[Simulation]:
+        arrays, row = self.tree.arrays
+        edges = arrays.edges[row]
+        for step in self.scratch.trace[self.row, : self.simulations]:
+            if step.leaf >= 0:
+                nodes, actions = self.tree.path(int(step.leaf))
+            else:
+                nodes, actions = self.tree.path(self._node_of(int(step.edge)))
+                actions = [*actions, int(edges[step.edge].action)]
+            yield Simulation(nodes, actions, TRACE_KINDS[step.kind], step.values.tolist())
+
+    def _node_of(self, edge: int) -> int:
+        arrays, row = self.tree.arrays
+        nodes = arrays.nodes[row, : len(self.tree)]
+        first, count = nodes["first_edge"], nodes["num_edges"]
+        return int(np.flatnonzero((first <= edge) & (edge < first + count))[0])
+
+
+def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float64]:
+    """visits^(1/τ) / Σ; one-hot for τ near 0, equal shares where nothing was visited."""
+    counts = np.asarray(visits, float)
+    if not counts.any():
+        return np.full(len(counts), 1.0 / len(counts))
+    if temperature < SMALLEST_TEMPERATURE:
+        return _one_hot(len(counts), int(counts.argmax()))
+    policy = np.zeros(len(counts))
+    seen = counts > 0
+    policy[seen] = np.exp((np.log(counts[seen]) - math.log(counts.max())) / temperature)
+    policy /= policy.sum()
+    return policy
+
+
+def make_results(
+    game: Game,
+    config: SearchConfig,
+    roots: Tree,
+    scratch: Scratch,
+    options: Any,
+    clock: Clock,
+    fetch: Callable[[int], tuple[Tree, int]],
+) -> list[SearchResult]:
+    """The result of each game of a batch, whose roots are copied; `fetch` gives a whole tree."""
+    node_bytes, edge_bytes, _ = bytes_each(game, config)
+    return [
+        SearchResult(
+            game=game,
+            config=config,
+            tree=SearchTree(fetch, row, node_bytes, edge_bytes, clock, clock.time),
+            roots=roots,
+            scratch=scratch,
+            options=options,
+            row=row,
+        )
+        for row in range(len(roots.roots))
+    ]
+
+
+def copy_roots(tree: Tree) -> Tree:
+    """The roots and their edges alone, of all games."""
+    widest = int(tree.nodes["num_edges"][:, ROOT].max())
+    return Tree(
+        nodes=tree.nodes[:, :1].copy(),
+        node_extras=tree.node_extras[:, :1].copy(),
+        states=tree.states[:, :1].copy(),
+        edges=tree.edges[:, :widest].copy(),  # a root's edges come first in its row
+        extras=tree.extras[:, :widest].copy(),
+        amaf=tree.amaf[:, :1],
+        zones=tree.zones[:, :1],
+        templates=tree.templates,
+        roots=tree.roots.copy(),
+    )
+
+
+def _most_visited(edges: list[Edge]) -> int:
+    """The action of the most visits; of equals the best for the mover, then the lowest."""
+    return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
+
+
+def _one_hot(length: int, index: int) -> NDArray[np.float64]:
+    policy = np.zeros(length)
+    policy[index] = 1.0
+    return policy

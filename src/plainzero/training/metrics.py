@@ -1,0 +1,145 @@
+"""What is known of each generation: a line of JSON, and TensorBoard's events where it is there."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from plainzero.selfplay.columns import Outcomes
+from plainzero.selfplay.games import BY_PROOF, BY_RESIGNATION
+from plainzero.selfplay.worker import Timing
+
+# Where TensorBoard shows each number; what is not named here stands under "run".
+_GROUPS = {
+    "learning": (
+        "loss",
+        "policy_loss",
+        "value_loss",
+        "policy_entropy",
+        "target_entropy",
+        "policy_kl",
+        "search_agreement",
+        "value_mean",
+        "value_calibration_error",
+        "value_spread",
+        "value_explained",
+        "gradient_norm",
+        "learning_rate",
+    ),
+    "games": (
+        "draw_rate",
+        "first_player_score",
+        "game_length",
+        "resign_rate",
+        "false_resign_rate",
+        "proof_rate",
+    ),
+    "speed": (
+        "games_per_second",
+        "positions_per_second",
+        "evaluations_per_second",
+        "simulations_per_second",
+        "evaluator_share",
+        "selfplay_share",
+        "cache_hit_rate",
+        "evaluations_per_position",
+    ),
+    "replay": ("replay_positions", "replay_age", "replay_uses"),
+    "strength": ("rating", "rating_error", "accuracy", "accuracy_search", "assessed_step"),
+}
+
+
+def describe_games(outcomes: Outcomes) -> dict[str, float]:
+    """How the games of a generation went."""
+    returns, endings = outcomes.returns, outcomes.endings
+    checked = np.flatnonzero(outcomes.would_resign >= 0)
+    found = {
+        "games": float(len(returns)),
+        "draw_rate": float((np.ptp(returns, axis=1) == 0).mean()) if returns.shape[1] > 1 else 0.0,
+        "first_player_score": float(returns[:, 0].mean()),
+        "game_length": float(outcomes.lengths.mean()),
+        "proof_rate": float((endings == BY_PROOF).mean()),
+        "resign_rate": float((endings == BY_RESIGNATION).mean()),
+    }
+    if len(checked):
+        theirs = returns[checked, outcomes.would_resign[checked]]
+        found["false_resign_rate"] = float((theirs > -1).mean())
+    return found
+
+
+def describe_speed(timings: Sequence[Timing], games: int, seconds: float) -> dict[str, float]:
+    """How fast the games of a generation were played."""
+    total = {name: sum(getattr(timing, name) for timing in timings) for name in Timing._fields}
+    seconds = max(seconds, 1e-9)
+    found = {
+        "games_per_second": games / seconds,
+        "positions_per_second": total["positions"] / seconds,
+        "evaluations_per_second": total["evaluations"] / seconds,
+        "simulations_per_second": total["simulations"] / seconds,
+        "evaluator_share": total["network_seconds"] / max(total["seconds"], 1e-9),
+        "evaluations_per_position": total["evaluations"] / max(1, total["positions"]),
+    }
+    if total["cache_lookups"]:
+        found["cache_hit_rate"] = total["cache_hits"] / total["cache_lookups"]
+    return found
+
+
+class MetricsLog:
+    """Appends to metrics.jsonl, and to TensorBoard's event files."""
+
+    def __init__(self, path: Path, events: Path, size: int) -> None:
+        """Goes on with a log whose first `size` bytes count; what follows was never committed."""
+        self._path = path
+        if path.exists() and path.stat().st_size > size:
+            with open(path, "r+b") as file:
+                file.truncate(size)
+        self._writer = _make_writer(events)
+
+    def write(self, metrics: dict[str, Any]) -> int:
+        """Adds a line; returns the size of the file after it."""
+        rounded = {
+            name: float(f"{value:.6g}") if isinstance(value, float) else value
+            for name, value in metrics.items()
+        }
+        with open(self._path, "ab") as file:
+            file.write((json.dumps(rounded) + "\n").encode())
+            size = file.tell()
+        if self._writer is not None:
+            for name, value in metrics.items():
+                if isinstance(value, int | float):
+                    self._writer.add_scalar(f"{_group(name)}/{name}", value, metrics["step"])
+            self._writer.flush()
+        return size
+
+    def close(self) -> None:
+        """Closes the event file."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _group(name: str) -> str:
+    return next((group for group, names in _GROUPS.items() if name in names), "run")
+
+
+def _make_writer(events: Path) -> Any:
+    """TensorBoard's writer, or None where the package is missing."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(events))
+
+
+def read_metrics(path: Path) -> list[dict[str, Any]]:
+    """The generations written so far; a last line cut short is left out."""
+    if not path.exists():
+        return []
+    lines = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return lines

@@ -12,12 +12,12 @@ import sys
 from typing import Any
 
 from plainzero import Game, make_game
-from plainzero.arena.engines import save_transcripts
+from plainzero.arena.engine_specs import save_transcripts
 from plainzero.arena.match import MatchPlan, MatchResult, play_match
-from plainzero.arena.tables import GameRecord
-from plainzero.cli.contests import playing, waiting
-from plainzero.opponents.gtp_engine import GtpEngine
-from plainzero.opponents.protocol import PlayedGame
+from plainzero.arena.match_games import GameRecord
+from plainzero.cli.terminal.match_arguments import playing, waiting
+from plainzero.opponents.agent import PlayedGame
+from plainzero.protocols.gtp.engine import GtpEngine
 
 COMMAND = (
     "gnugo --mode gtp --level {level} --chinese-rules --positional-superko "

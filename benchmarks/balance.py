@@ -23,12 +23,12 @@ from rich.console import Console
 from rich.table import Table
 
 from plainzero import make_game
-from plainzero.arena.agents import child_seed, parse_agent
 from plainzero.arena.elo import estimate_elo
 from plainzero.arena.match import MatchPlan, play_match
 from plainzero.arena.openings import Opening, draw_chance
-from plainzero.cli.contests import waiting
+from plainzero.cli.terminal.match_arguments import waiting
 from plainzero.games.contract import CHANCE
+from plainzero.opponents.search_agent import child_seed, parse_agent
 
 MOST_FOR_A_SEAT = 0.65
 MOST_DRAWS = 0.40

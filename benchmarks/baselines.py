@@ -10,10 +10,10 @@ import argparse
 from rich.console import Console
 
 from plainzero import make_game
-from plainzero.arena.agents import parse_agent
 from plainzero.arena.match import MatchPlan, play_match
-from plainzero.cli.contests import waiting
+from plainzero.cli.terminal.match_arguments import waiting
 from plainzero.games import bundled_games
+from plainzero.opponents.search_agent import parse_agent
 
 DEPTHS = {
     "tic-tac-toe": 9,

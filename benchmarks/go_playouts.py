@@ -18,12 +18,12 @@ import time
 import numpy as np
 import pyspiel
 
-from plainzero.games.go import Go
+from plainzero.games.bundled.go.rules import Go
 from plainzero.games.rules import register
 from plainzero.search import cpu
 from plainzero.search.config import SearchConfig
-from plainzero.search.options import make_options, resolve
-from plainzero.search.scratch import make_scratch
+from plainzero.search.kernels.scratch import make_scratch
+from plainzero.search.resolve_options import make_options, resolve
 
 READINGS = 25
 SAMPLE = 200  # games of OpenSpiel whose length is counted

@@ -24,11 +24,11 @@ from rich.console import Console
 from rich.table import Table
 
 from plainzero import SearchConfig, make_game
-from plainzero.arena.agents import side_by_side
 from plainzero.arena.elo import wilson_interval
-from plainzero.cli.contests import waiting
-from plainzero.games.setting_up import set_up
-from plainzero.opponents.gomoku_threats import ThreatsEvaluator, make_config
+from plainzero.cli.terminal.match_arguments import waiting
+from plainzero.games.position_setup import set_up
+from plainzero.opponents.gomoku_evaluator_kernels import ThreatsEvaluator, make_config
+from plainzero.opponents.search_agent import side_by_side
 from plainzero.search.api import Searcher
 
 GAME = make_game("gomoku")

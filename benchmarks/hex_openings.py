@@ -93,7 +93,7 @@ def solve(game):
 def make_searcher(game, asked):
     """Searches openings; black has moved, so white is to move at the root."""
     if asked.run:
-        from plainzero.training.saved import open_run
+        from plainzero.training.saved_run import open_run
 
         run = open_run(asked.run)
         config = dataclasses.replace(run.search_config(asked.simulations), leaves=16)

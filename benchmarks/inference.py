@@ -18,7 +18,7 @@ import torch
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.evaluators import available_engines, make_evaluator
+from plainzero.networks.network_evaluators import available_engines, make_evaluator
 
 SIZES = ((4, 64), (3, 32), (6, 128))
 BATCHES = (1, 64, 256)  # 1: the search of one person

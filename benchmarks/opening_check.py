@@ -8,8 +8,8 @@ import time
 
 import numpy as np
 
-from plainzero.opponents.connect_four_openings import BOOK_GAME, BOOK_PLIES, load_opening_book
-from plainzero.opponents.connect_four_solver import ConnectFourSolver
+from plainzero.opponents.connect_four.opening_book import BOOK_GAME, BOOK_PLIES, load_opening_book
+from plainzero.opponents.connect_four.solver import ConnectFourSolver
 
 TABLE_BYTES = 1 << 30
 

@@ -18,20 +18,20 @@ from numba import cuda, njit
 from numba.extending import overload
 
 from plainzero import make_game
-from plainzero.opponents import connect_four_kernels as kernels
-from plainzero.opponents.connect_four_bits import (
+from plainzero.compiler.record_types import record_dtype
+from plainzero.opponents.connect_four import kernels as kernels
+from plainzero.opponents.connect_four.bitboard import (
     count_bits,
     make_board,
     playable_cells,
     winning_cells,
 )
-from plainzero.opponents.connect_four_openings import (
+from plainzero.opponents.connect_four.opening_book import (
     choose_images,
     enumerate_openings,
     play_column,
     position_keys,
 )
-from plainzero.records import record_dtype
 
 MOST_COLUMNS = 7
 NO_CHILD = -1  # the move is not legal, or wins

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from plainzero.games.orbit import (
+from plainzero.games.bundled.orbit.rules import (
     ANTI_RADIAL,
     ATTACKER,
     COASTS,

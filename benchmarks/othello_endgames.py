@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from plainzero import make_game
-from plainzero.games.setting_up import set_up
+from plainzero.games.position_setup import set_up
 from plainzero.opponents.alpha_beta import AlphaBeta, best_actions
 
 GAME = make_game("othello(result=discs)")

@@ -13,18 +13,18 @@ import torch
 from numba import cuda
 
 from plainzero import SearchConfig, make_game
-from plainzero.cli.gpu_rates import drawn_positions, require_gpu, trace_kernels
-from plainzero.cuda_compiling import CudaKernel, settled
+from plainzero.bench.gpu_rates import drawn_positions, require_gpu, trace_kernels
+from plainzero.compiler.gpu_kernels import CudaKernel, settled
 from plainzero.devices import choose_device
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.cuda_engine import CudaEvaluator
-from plainzero.search.cuda import clear_games, play_round
-from plainzero.search.device_run import DeviceSearch
-from plainzero.search.expansion import start_edges
-from plainzero.search.lanes import join_lanes, leads
-from plainzero.search.root import begin
-from plainzero.search.simulation import (
+from plainzero.networks.gpu.backend import CudaEvaluator
+from plainzero.search.gpu.kernels import clear_games, play_round
+from plainzero.search.gpu.runner import DeviceSearch
+from plainzero.search.gpu.warp_lanes import join_lanes, leads
+from plainzero.search.kernels.expansion import start_edges
+from plainzero.search.kernels.root import begin
+from plainzero.search.kernels.simulation import (
     clear_rows,
     finish_leaf,
     observe_leaves,

@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from plainzero import make_game
-from plainzero.compiling import Kernel, kernel_function
+from plainzero.compiler.cpu_kernels import Kernel, kernel_function
 from plainzero.games import rules
-from plainzero.games import sensor_jammer as sj
+from plainzero.games.bundled import sensor_jammer as sj
 from plainzero.games.contract import CHANCE
 
 BEST, RANDOM = -1, -2  # how a side chooses, where it does not always do the same

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from plainzero import make_game
-from plainzero.opponents.connect_four_solver import ConnectFourSolver
+from plainzero.opponents.connect_four.solver import ConnectFourSolver
 
 GAME = make_game("connect-four")
 

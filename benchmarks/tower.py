@@ -29,11 +29,11 @@ from tower_timing import (
     shape_of,
 )
 
-from plainzero.networks.heads import Heads
-from plainzero.networks.heads_plan import HeadsPlan
-from plainzero.networks.tower import Tower
-from plainzero.networks.tower_plan import Plan, make_plan
-from plainzero.networks.tower_weights import pack_biases
+from plainzero.networks.gpu.heads import Heads
+from plainzero.networks.gpu.heads_layout import HeadsPlan
+from plainzero.networks.gpu.tower import Tower
+from plainzero.networks.gpu.tower_layout import Plan, make_plan
+from plainzero.networks.gpu.tower_weights import pack_biases
 
 BATCHES = (2048, 4096, 8192, 16_384)
 TOLERANCE = 0.02  # of a layer's largest activation: bf16 rounding adds up over the layers

@@ -16,10 +16,10 @@ from tower_timing import (
     shape_of,
 )
 
-from plainzero.networks.heads import Heads
-from plainzero.networks.heads_plan import HeadsPlan
-from plainzero.networks.tower import Tower
-from plainzero.networks.tower_plan import make_plan
+from plainzero.networks.gpu.heads import Heads
+from plainzero.networks.gpu.heads_layout import HeadsPlan
+from plainzero.networks.gpu.tower import Tower
+from plainzero.networks.gpu.tower_layout import make_plan
 
 CHECKED = (  # game, values, board tiles of a warp, batch, slices: 0 as many as are fastest
     ("connect-four", "auto", 4, 1003, 0),

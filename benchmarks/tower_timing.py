@@ -8,10 +8,10 @@ from torch.nn import functional
 from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.heads import compile_heads
-from plainzero.networks.heads_plan import HeadsPlan, heads_shape
-from plainzero.networks.tower import compile_kernel
-from plainzero.networks.tower_plan import TowerShape
+from plainzero.networks.gpu.heads import compile_heads
+from plainzero.networks.gpu.heads_layout import HeadsPlan, heads_shape
+from plainzero.networks.gpu.tower import compile_kernel
+from plainzero.networks.gpu.tower_layout import TowerShape
 
 MULTIPROCESSORS = 132
 

@@ -214,7 +214,9 @@ class OnDevice:
 def test_a_search_is_where_its_evaluator_is(machine, used, monkeypatch):
     machine(USABLE)
     monkeypatch.setattr(devices, "_torch_obstacle", lambda number: "")
-    monkeypatch.setattr(sys.modules["plainzero.search.options"], "free_bytes", lambda: 1 << 30)
+    monkeypatch.setattr(
+        sys.modules["plainzero.search.resolve_options"], "free_bytes", lambda: 1 << 30
+    )
     for asked, on, expected in (
         ("cuda", "cuda:1", "cuda:1"),
         ("auto", "cuda:1", "cuda:1"),
@@ -249,7 +251,7 @@ def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
     pytest.importorskip("numba_cuda", reason="needs numba-cuda")
     from numba import config, cuda
 
-    from plainzero.cuda_compiling import configure
+    from plainzero.compiler.gpu_kernels import configure
 
     @cuda.jit
     def nothing(first, last):
@@ -264,7 +266,7 @@ def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_positions_are_observed_on_a_gpu_without_warnings():
-    from plainzero.selfplay.device import observe_rows
+    from plainzero.selfplay.gpu.player import observe_rows
 
     choose_device("cuda", needs_torch=True)
     states = np.zeros(2, GAME.dtype)
@@ -279,9 +281,9 @@ def test_positions_are_observed_on_a_gpu_without_warnings():
 
 def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkeypatch):
     pytest.importorskip("numba_cuda", reason="needs numba-cuda")
-    from plainzero.cuda_compiling import CudaKernel
+    from plainzero.compiler.gpu_kernels import CudaKernel
 
-    monkeypatch.setattr("plainzero.compiling._has_warned", False)
+    monkeypatch.setattr("plainzero.compiler.cpu_kernels._has_warned", False)
     names = {}
     exec("def nothing(first, last):\n    pass", names)  # of no file, so that none is beside it
     kernel = CudaKernel(names["nothing"])
@@ -291,12 +293,12 @@ def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkey
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_a_cache_folder_that_went_away_gives_a_warning_and_the_result(tmp_path, monkeypatch):
-    from plainzero.cuda_compiling import CudaKernel, download, upload
+    from plainzero.compiler.gpu_kernels import CudaKernel, download, upload
 
     def write(numbers, first, last):
         numbers[0] = 7
 
-    monkeypatch.setattr("plainzero.compiling._has_warned", False)
+    monkeypatch.setattr("plainzero.compiler.cpu_kernels._has_warned", False)
     for config in ("numba.config", "numba.cuda.core.config"):
         monkeypatch.setattr(f"{config}.CACHE_DIR", str(tmp_path / "cache"))
     kernel, numbers = CudaKernel(write), upload(np.zeros(1))

@@ -125,7 +125,7 @@ def test_a_planted_import_is_found(tmp_path, layer, source):
     [
         ("search", "from plainzero.games.contract import Game"),
         ("cli", "from plainzero.cli import drawing"),
-        ("bridges", "from plainzero.arena.agents import parse_agent"),
+        ("bridges", "from plainzero.opponents.search_agent import parse_agent"),
         ("server", "from plainzero.cluster.workers import start"),
         ("cluster", "import ray"),
     ],

@@ -43,9 +43,7 @@ def test_search_is_the_function_whatever_was_imported_before(before):
 
 
 def test_search_stays_the_function_when_its_folder_is_imported_after():
-    program = (
-        "from plainzero import search\nimport plainzero.search.config\nprint(plainzero.search is search)"
-    )
+    program = "from plainzero import search\nimport plainzero.search.config\nprint(plainzero.search is search)"
     assert in_new_process(program) == "True\n"
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from plainzero.games.contract import CHANCE, Game, Grid, IllegalMove, Symmetry, field
     from plainzero.games.registry import UnknownGame, make_game
     from plainzero.search.api import Searcher, search
-    from plainzero.search.cache import EvaluationCache
     from plainzero.search.config import SearchConfig
+    from plainzero.search.evaluation_cache import EvaluationCache
     from plainzero.search.evaluators import EvaluatorError
     from plainzero.search.result import SearchResult
     from plainzero.search.runner import RuleFault, StopFlag

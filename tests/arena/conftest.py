@@ -1,7 +1,7 @@
 """A run on disk with weights nobody has trained."""
 
 import pytest
-from arena_players import TIC_TAC_TOE
+from arena_agents import TIC_TAC_TOE
 
 
 @pytest.fixture(scope="session")
@@ -15,8 +15,8 @@ def make_untrained_run(path, game=TIC_TAC_TOE):
 
     from plainzero.networks.architectures import make_network
     from plainzero.networks.weights import save_weights
-    from plainzero.training.config import default_config, resolve_run
-    from plainzero.training.folder import RunFolder
+    from plainzero.training.run_folder import RunFolder
+    from plainzero.training.settings import default_config, resolve_run
 
     folder = RunFolder(path)
     folder.make()

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from arena_players import CONNECT_FOUR, TIC_TAC_TOE
+from arena_agents import CONNECT_FOUR, TIC_TAC_TOE
 
 from plainzero import SearchConfig
 from plainzero.arena.accuracy import evaluate_positions, sample_positions, shuffle_positions
 from plainzero.opponents.perfect import move_outcomes
-from plainzero.opponents.positions import PositionSet
+from plainzero.opponents.solved_positions import PositionSet
 
 ILLEGAL = -128
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from arena_players import CONNECT_FOUR, TRIO
+from arena_agents import CONNECT_FOUR, TRIO
 
 from plainzero import SearchConfig
 from plainzero.arena.gate import GateConfig, make_gate

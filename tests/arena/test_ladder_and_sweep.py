@@ -4,15 +4,15 @@ import xml.etree.ElementTree
 
 import numpy as np
 import pytest
-from arena_players import CONNECT_FOUR, TIC_TAC_TOE
+from arena_agents import CONNECT_FOUR, TIC_TAC_TOE
 
-from plainzero.arena.agents import parse_agent
-from plainzero.arena.ladder import play_ladder
 from plainzero.arena.match import MatchPlan
-from plainzero.arena.plotting import plot_ratings, plot_sweep
+from plainzero.arena.plots import plot_ratings, plot_sweep
+from plainzero.arena.round_robin import play_ladder
 from plainzero.arena.sweep import parse_values, sweep
 from plainzero.opponents.perfect import move_outcomes
-from plainzero.opponents.positions import PositionSet
+from plainzero.opponents.search_agent import parse_agent
+from plainzero.opponents.solved_positions import PositionSet
 
 
 def agents(*specs, game=CONNECT_FOUR):

@@ -4,11 +4,11 @@ import collections
 import json
 
 import pytest
-from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO, Highest, Lowest
+from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO, Highest, Lowest
 
-from plainzero.arena.agents import parse_agent
 from plainzero.arena.match import MatchPlan, play_match, seatings
-from plainzero.arena.saving import save_games
+from plainzero.arena.match_files import save_games
+from plainzero.opponents.search_agent import parse_agent
 
 
 def play(game, a, b, games=20, **options):

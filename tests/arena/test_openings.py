@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from arena_players import CONNECT_FOUR, TIC_TAC_TOE, TRIO
+from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TRIO
 
 from plainzero import SearchConfig, make_game, search
 from plainzero.arena.openings import draw_openings, position_key

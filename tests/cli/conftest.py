@@ -9,7 +9,7 @@ import pytest
 from plainzero import make_game
 from plainzero.cli.main import main
 from plainzero.opponents.perfect import move_outcomes
-from plainzero.opponents.positions import write_positions
+from plainzero.opponents.solved_positions import write_positions
 
 
 class Output(NamedTuple):

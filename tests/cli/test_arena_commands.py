@@ -17,8 +17,8 @@ GAME = ("--game", "tic-tac-toe")
 def run_folder(tmp_path_factory):
     from plainzero.networks.architectures import make_network
     from plainzero.networks.weights import save_weights
-    from plainzero.training.config import default_config, resolve_run
-    from plainzero.training.folder import RunFolder
+    from plainzero.training.run_folder import RunFolder
+    from plainzero.training.settings import default_config, resolve_run
 
     game, folder = make_game("tic-tac-toe"), RunFolder(tmp_path_factory.mktemp("runs") / "first")
     folder.make()

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from plainzero import make_game
-from plainzero.arena.learning_curve import CurvePoint, first_reached, spread
+from plainzero.arena.error_curve import CurvePoint, first_reached, spread
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.weights import save_weights
-from plainzero.training.config import change, default_config, resolve_run
-from plainzero.training.folder import RunFolder
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.settings import change, default_config, resolve_run
 
 GAME = make_game("tic-tac-toe")
 CPU = ("--device", "cpu")

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from plainzero import make_game
-from plainzero.training.config import change, default_config, resolve_run
-from plainzero.training.folder import RunFolder
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.settings import change, default_config, resolve_run
 
 TINY = (
     "network.kind=mlp",

@@ -10,8 +10,8 @@ from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.networks.weights import save_weights
-from plainzero.training.config import RunConfig, resolve_run
-from plainzero.training.folder import RunFolder
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.settings import RunConfig, resolve_run
 
 onnxruntime = pytest.importorskip("onnxruntime")
 

@@ -80,7 +80,7 @@ def test_every_package_of_the_extra_is_asked_for(tmp_path, package):
 
 
 def test_own_game_is_not_blamed_for_a_missing_package(tmp_path):
-    source = "from plainzero.games.tic_tac_toe import TicTacToe\n\n\nclass Own(TicTacToe):\n    pass\n"
+    source = "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n\nclass Own(TicTacToe):\n    pass\n"
     (tmp_path / "own.py").write_text(source)
     (run,) = run_without(LEARNING, "train own.py:Own", cwd=tmp_path)
     assert run.code == 2 and "pip install 'plainzero[learn]'" in run.err

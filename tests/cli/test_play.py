@@ -114,7 +114,7 @@ def test_tree_is_kept_between_moves(plainzero, monkeypatch):
 def test_chance_is_drawn_by_its_probabilities():
     import random
 
-    from plainzero.cli.asking import draw_outcome
+    from plainzero.cli.terminal.search_arguments import draw_outcome
 
     game = make_game("2048")
     state, chance = game.new_state(), random.Random(1)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.opponents.positions import read_positions, shipped_positions
+from plainzero.opponents.solved_positions import read_positions, shipped_positions
 
 
 def test_set_is_written_and_described(plainzero, tmp_path):
     path = tmp_path / "set.csv"
-    output = plainzero("positions", "tic-tac-toe", "--count", "50", "--table", "1", "--out", str(path))
+    output = plainzero(
+        "positions", "tic-tac-toe", "--count", "50", "--table", "1", "--out", str(path)
+    )
     assert output.code == 0
     assert "50 positions of plies 1 to 7" in output.out
     found = read_positions(make_game("tic-tac-toe"), path)

@@ -173,7 +173,7 @@ def test_interrupt_shows_the_result_so_far():
 # The command itself, but for a word on stderr when compiling is over.
 _ANNOUNCED = """
 import sys
-from plainzero.cli import thinking
+from plainzero.cli.terminal import search_progress as thinking
 from plainzero.cli.main import main
 
 compile = thinking._compile

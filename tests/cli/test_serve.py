@@ -18,7 +18,7 @@ import pytest
 from plainzero.cli.main import main
 from plainzero.server.app import Server
 from plainzero.server.options import ServerOptions
-from plainzero.training.folder import RunFolder
+from plainzero.training.run_folder import RunFolder
 
 NIM = "examples/nim.py:Nim"
 PATIENCE = 180.0  # seconds; compiling on a busy machine ends before the server does

@@ -92,7 +92,7 @@ def test_what_cannot_be_shown_is_refused(plainzero, file, arguments, message):
 
 def test_a_file_cannot_run_code_unless_it_is_named(plainzero, tmp_path):
     (tmp_path / "own.py").write_text(
-        "from plainzero.games.tic_tac_toe import TicTacToe\n\nclass Own(TicTacToe):\n    size = 2\n"
+        "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\nclass Own(TicTacToe):\n    size = 2\n"
     )
     path, name = tmp_path / "game.txt", f"{tmp_path / 'own.py'}:Own"
     path.write_text(f"game: {name}\na1 b1\n")

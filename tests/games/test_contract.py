@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from plainzero.games import make_game, rules
-from plainzero.games.connect_four import ConnectFour
+from plainzero.games.bundled.connect_four import ConnectFour
+from plainzero.games.bundled.tic_tac_toe import TicTacToe
 from plainzero.games.contract import Game, IllegalMove, field, parameter_choices
-from plainzero.games.tic_tac_toe import TicTacToe
 
 
 def test_illegal_move_raises_and_changes_nothing():

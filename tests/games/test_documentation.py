@@ -7,7 +7,7 @@ from pathlib import Path
 from plainzero.games import bundled_games, make_game
 from plainzero.games.checking import check_game
 from plainzero.games.contract import PIECES
-from plainzero.games.saved_games import read_saved, to_json
+from plainzero.games.formats.saved_games import read_saved, to_json
 
 DOCS = Path(__file__).parents[2] / "docs"
 

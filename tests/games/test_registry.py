@@ -3,11 +3,11 @@
 import pytest
 
 from plainzero.games import UnknownGame, bundled_games, make_game
-from plainzero.games.connect_four import ConnectFour
-from plainzero.games.tic_tac_toe import TicTacToe
+from plainzero.games.bundled.connect_four import ConnectFour
+from plainzero.games.bundled.tic_tac_toe import TicTacToe
 
 OWN_GAME = """
-from plainzero.games.tic_tac_toe import TicTacToe
+from plainzero.games.bundled.tic_tac_toe import TicTacToe
 
 class Mine(TicTacToe):
     size = 4

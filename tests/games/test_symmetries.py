@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from plainzero.games.check_playing import play_games
-from plainzero.games.check_symmetries import check_symmetries
-from plainzero.games.connect_four import ConnectFour
+from plainzero.games.bundled.connect_four import ConnectFour
+from plainzero.games.bundled.othello import Othello
+from plainzero.games.check.problems import Findings
+from plainzero.games.check.random_play import play_games
+from plainzero.games.check.symmetries import check_symmetries
 from plainzero.games.contract import Symmetry
-from plainzero.games.findings import Findings
-from plainzero.games.othello import Othello
 from plainzero.games.symmetries import grid_symmetries
 
 

@@ -6,13 +6,13 @@ import random
 import pytest
 
 from plainzero.games import bundled_games, make_game
-from plainzero.games.check_playing import Played
-from plainzero.games.check_views import check_view
+from plainzero.games.board_view import Caption, Shape
+from plainzero.games.bundled.tic_tac_toe import TicTacToe
+from plainzero.games.check.problems import Findings
+from plainzero.games.check.random_play import Played
+from plainzero.games.check.views import check_view
 from plainzero.games.contract import EMPTY, PIECES, Grid
-from plainzero.games.findings import Findings
-from plainzero.games.grid import Caption, Shape
 from plainzero.games.lines import cells_in_a_row
-from plainzero.games.tic_tac_toe import TicTacToe
 
 
 def played(name, moves):

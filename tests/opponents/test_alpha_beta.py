@@ -114,7 +114,7 @@ def test_time_limit_ends_the_search_within_an_iteration():
 
 
 def test_padding_bytes_and_the_tag_do_not_change_a_hash():
-    from plainzero.opponents.transpositions import word_masks
+    from plainzero.opponents.transposition_table import word_masks
 
     game = make_game("trio(size=3)")  # 9 cells: bytes are left between them and the returns
     masks = word_masks(game).view(np.uint8)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plainzero import SearchConfig, search
-from plainzero.games.hex import Hex
+from plainzero.games.bundled.hex import Hex
 from plainzero.opponents.alpha_beta import AlphaBeta
 
 GAME = Hex(size=4)

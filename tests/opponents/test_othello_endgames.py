@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.games.setting_up import set_up
+from plainzero.games.position_setup import set_up
 from plainzero.opponents.alpha_beta import AlphaBeta
 
 PROBLEMS = Path(__file__).parents[3] / "shared" / "data" / "othello" / "fforum-1-19.obf"

@@ -7,9 +7,9 @@ import pytest
 from minimax import minimax_values
 
 from plainzero import Game, make_game
-from plainzero.opponents.connect_four_kernels import ILLEGAL
+from plainzero.opponents.connect_four.kernels import ILLEGAL
 from plainzero.opponents.perfect import Perfect, has_perfect, move_outcomes
-from plainzero.opponents.random_player import RandomPlayer
+from plainzero.opponents.random_agent import RandomPlayer
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
+from plainzero.opponents.agent import Stopped
 from plainzero.opponents.alpha_beta import AlphaBeta
-from plainzero.opponents.connect_four_solver import ConnectFourSolver
+from plainzero.opponents.connect_four.solver import ConnectFourSolver
 from plainzero.opponents.perfect import Perfect, make_solver, move_outcomes, outcomes_by
-from plainzero.opponents.protocol import Stopped
 
 CONNECT_FOUR = make_game("connect-four")
 SMALL = make_game("connect-four(rows=4,cols=5)")
@@ -21,7 +21,7 @@ TIC_TAC_TOE = make_game("tic-tac-toe")
 def short_steps(monkeypatch):
     """Solvers ask after a few positions, so that small searches are stopped in their middle."""
     monkeypatch.setattr("plainzero.opponents.alpha_beta._STEPS_PER_CALL", 20)
-    monkeypatch.setattr("plainzero.opponents.connect_four_solver._NODES_PER_CALL", 20)
+    monkeypatch.setattr("plainzero.opponents.connect_four.solver._NODES_PER_CALL", 20)
 
 
 def stop_after(questions):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from plainzero import CHANCE, Game
-from plainzero.search.random import random_below, random_unit
+from plainzero.search.kernels.random_streams import random_below, random_unit
 
 from .selection import choose_outcome
 from .tree import Edge, Node

@@ -6,7 +6,7 @@ from typing import Any
 
 from plainzero import CHANCE, Game, SearchConfig
 from plainzero.games.contract import has_chance
-from plainzero.search import random
+from plainzero.search.kernels import random_streams as random
 
 from .backup import back_up, learn_amaf, prove
 from .evaluation import (

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from plainzero import CHANCE, SearchConfig
-from plainzero.search.random import random_gamma, random_gumbel, random_unit
+from plainzero.search.kernels.random_streams import random_gamma, random_gumbel, random_unit
 
 from . import gumbel
 from .tree import Edge, Node

@@ -9,7 +9,7 @@ import pytest
 
 from plainzero import SearchConfig, Searcher, StopFlag, make_game, search
 from plainzero.search.runner import plan_rounds
-from plainzero.search.tree import TreeSize, plan_tree, plan_whole_tree, tree_bytes
+from plainzero.search.tree_memory import TreeSize, plan_tree, plan_whole_tree, tree_bytes
 
 GAME = make_game("connect-four")
 START = GAME.new_state()

@@ -13,8 +13,8 @@ from reference import ReferenceSearcher, reference_search
 
 from plainzero import CHANCE, SearchConfig, Searcher, make_game, search
 from plainzero.search.config import check_for_game
-from plainzero.search.options import resolve
-from plainzero.search.tree import plan_tree
+from plainzero.search.resolve_options import resolve
+from plainzero.search.tree_memory import plan_tree
 
 GAMES = (
     "tic-tac-toe",

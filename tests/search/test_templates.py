@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from plainzero import SearchConfig, Searcher, make_game, search
-from plainzero.games.hex import Hex
-from plainzero.games.setting_up import set_up
+from plainzero.games.bundled.hex import Hex
+from plainzero.games.position_setup import set_up
 from plainzero.opponents.alpha_beta import AlphaBeta
-from plainzero.search.tree import NEED, ZONE
+from plainzero.search.tree_memory import NEED, ZONE
 
 GAME = Hex(size=4)
 SOLVER = AlphaBeta(GAME, depth=GAME.max_turns)

@@ -7,7 +7,7 @@ import pytest
 from lottery import LOTTERY, offer
 
 from plainzero import SearchConfig, search
-from plainzero.search.formulas import (
+from plainzero.search.kernels.formulas import (
     growing_c_puct,
     puct_log_score,
     puct_score,
@@ -15,7 +15,7 @@ from plainzero.search.formulas import (
     uct_score,
     visit_term,
 )
-from plainzero.search.options import (
+from plainzero.search.resolve_options import (
     MAX_ONE,
     NODE,
     ONE_PLUS_SUM,

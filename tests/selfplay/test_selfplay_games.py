@@ -22,8 +22,8 @@ from played_games import (
 from plainzero import search
 from plainzero.games.contract import CHANCE
 from plainzero.selfplay.config import SelfPlayConfig
-from plainzero.selfplay.games import IN_PROGRESS
-from plainzero.selfplay.positions import observe_all, targets_of
+from plainzero.selfplay.games_in_progress import IN_PROGRESS
+from plainzero.selfplay.observations import observe_all, targets_of
 
 WITHOUT_CHANCE = [TIC_TAC_TOE, DOTS_AND_BOXES, TRIO]
 

@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 from played_games import GAMES, TIC_TAC_TOE, as_key, make_worker, play_games, search_of
 
-from plainzero.selfplay.positions import targets_of
+from plainzero.selfplay.observations import targets_of
 from plainzero.selfplay.records import from_table, to_table
 from plainzero.selfplay.shards import (
     Journal,

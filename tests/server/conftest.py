@@ -4,8 +4,8 @@ import pytest
 import schemathesis
 from small_runs import copy_finished
 
+from plainzero.server.api.schemas.games import Limits
 from plainzero.server.app import make_app
-from plainzero.server.messages.games import Limits
 from plainzero.server.options import ServerOptions
 from plainzero.server.services import Services
 

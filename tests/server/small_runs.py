@@ -7,7 +7,7 @@ from pathlib import Path
 
 from plainzero.cli.main import main
 from plainzero.games.registry import make_game
-from plainzero.server.runs import Runs
+from plainzero.server.runs.catalogue import Runs
 
 GENERATIONS = 3
 SETTINGS = [

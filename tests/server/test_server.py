@@ -13,13 +13,13 @@ from small_runs import copy_finished
 
 from plainzero import SearchConfig, StopFlag, make_game, search
 from plainzero.opponents.alpha_beta import AlphaBeta
+from plainzero.server.api.schemas.searching import PerfectPlayer
+from plainzero.server.api.socket import Connection, Request
 from plainzero.server.app import make_app
-from plainzero.server.asking_solvers import make_analysis
-from plainzero.server.messages.searching import PerfectPlayer
 from plainzero.server.options import DEFAULT_LIMITS, ServerOptions
+from plainzero.server.searching.scheduler import Turn, Turns
+from plainzero.server.searching.solver_agents import make_analysis
 from plainzero.server.services import Services
-from plainzero.server.socket import Connection, Request
-from plainzero.server.turns import Turn, Turns
 
 GAME = {"game": "tic-tac-toe", "moves": [0, 4]}
 UNIFORM = {"kind": "search", "evaluator": "uniform", "simulations": 300}

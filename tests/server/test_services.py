@@ -6,11 +6,11 @@ import pytest
 from small_runs import copy_finished
 
 from plainzero import SearchConfig, make_game, search
-from plainzero.server.kept_traces import KeptTraces
-from plainzero.server.messages.games import Position
+from plainzero.server.api.schemas.games import Position
 from plainzero.server.options import ServerOptions
 from plainzero.server.services import Services
-from plainzero.server.trace import Trace
+from plainzero.server.traces.trace import Trace
+from plainzero.server.traces.trace_cache import KeptTraces
 
 GAME = make_game("tic-tac-toe")
 

@@ -16,10 +16,10 @@ import traceback
 MODULES = (
     "torch._dynamo",  # which the first optimiser imports, in seconds
     "torch.utils.tensorboard",
-    "plainzero.arena.assessing",
+    "plainzero.arena.strength_meter",
     "plainzero.arena.gate",
     "plainzero.cli.main",
-    "plainzero.cli.training_view",
+    "plainzero.cli.terminal.training_view",
     "plainzero.training.loop",
 )
 
@@ -45,11 +45,11 @@ def warm_up():
     import torch
 
     from plainzero import make_game
-    from plainzero.search.cache import EvaluationCache
+    from plainzero.search.evaluation_cache import EvaluationCache
     from plainzero.selfplay.config import SelfPlayConfig
-    from plainzero.selfplay.positions import observe_all, targets_of
+    from plainzero.selfplay.observations import observe_all, targets_of
     from plainzero.selfplay.worker import Worker
-    from plainzero.training.config import default_config
+    from plainzero.training.settings import default_config
 
     torch.set_num_threads(1)
     game = make_game("tic-tac-toe")

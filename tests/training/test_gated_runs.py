@@ -6,11 +6,11 @@ from tiny_runs import SETTINGS
 
 from plainzero import make_game
 from plainzero.selfplay.shards import list_shards, read_shard
-from plainzero.training.config import change, default_config, resolve_run
-from plainzero.training.folder import RunFolder
 from plainzero.training.loop import Limits, Run
 from plainzero.training.metrics import read_metrics
-from plainzero.training.saved import open_run
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.saved_run import open_run
+from plainzero.training.settings import change, default_config, resolve_run
 
 GAME = make_game("tic-tac-toe")
 

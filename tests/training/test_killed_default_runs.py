@@ -12,7 +12,7 @@ from tiny_runs import check_whole, games_of, train_arguments, unclocked_metrics,
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.evaluators import available_engines
+from plainzero.networks.network_evaluators import available_engines
 
 GENERATIONS = 3
 HERE = available_engines(make_network(make_game("tic-tac-toe"), NetworkConfig(blocks=1), 1))

@@ -11,10 +11,10 @@ import torch
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.training.config import TrainingConfig
 from plainzero.training.learner import Learner
 from plainzero.training.optimizers import rate_factor
 from plainzero.training.replay import Batch
+from plainzero.training.settings import TrainingConfig
 
 GAME = make_game("tic-tac-toe")
 PLAIN = TrainingConfig(

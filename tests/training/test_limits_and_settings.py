@@ -5,11 +5,11 @@ from tiny_runs import SETTINGS
 
 from plainzero import make_game
 from plainzero.cli.main import main
-from plainzero.networks.evaluators import available_engines
-from plainzero.training.config import change, default_config, measure_engine, resolve_run
-from plainzero.training.folder import RunFolder
+from plainzero.networks.network_evaluators import available_engines
 from plainzero.training.metrics import read_metrics
-from plainzero.training.saved import open_run
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.saved_run import open_run
+from plainzero.training.settings import change, default_config, measure_engine, resolve_run
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.selfplay.positions import Positions, observe_all
-from plainzero.training.config import TrainingConfig
+from plainzero.selfplay.observations import Positions, observe_all
 from plainzero.training.replay import Replay, window_size
+from plainzero.training.settings import TrainingConfig
 
 GAME = make_game("tic-tac-toe")
 KATAGO = TrainingConfig(window_start=250_000, window_exponent=0.75, window_share=0.4)

@@ -9,7 +9,7 @@ from tiny_runs import as_key, check_whole, games_of, unclocked_metrics, weights_
 from tiny_runs import train_arguments as any_arguments
 
 from plainzero.cli.main import main
-from plainzero.training.folder import RunFolder
+from plainzero.training.run_folder import RunFolder
 
 
 def train_arguments(folder, generations, **changes):

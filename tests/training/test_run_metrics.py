@@ -9,7 +9,7 @@ from plainzero.cli.main import main
 from plainzero.networks.architectures import make_network
 from plainzero.networks.weights import load_weights, put_weights
 from plainzero.training.metrics import MetricsLog, read_metrics
-from plainzero.training.saved import open_run
+from plainzero.training.saved_run import open_run
 
 NAMES = {
     "generation",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.evaluators import TOLERANCES
+from plainzero.networks.network_evaluators import TOLERANCES
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.training import metrics
-from plainzero.training.config import RunOptions, TrainingConfig
+from plainzero.training.settings import RunOptions, TrainingConfig
 
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = {

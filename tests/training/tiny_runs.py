@@ -14,7 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from plainzero.networks.weights import load_weights
-from plainzero.training.folder import RunFolder
+from plainzero.training.run_folder import RunFolder
 
 SETTINGS = {
     "network.blocks": 1,

@@ -10,7 +10,7 @@ import httpx2 as httpx
 import pytest
 from browsing import ROOT, do_without
 
-from plainzero.server.pages import FOLDER, is_built
+from plainzero.server.api.page_files import FOLDER, is_built
 
 OWN_GAME = ROOT / "examples" / "nim.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from plainzero.search.formulas import puct_score, visit_term
-from plainzero.search.options import ONE_PLUS_SUM
+from plainzero.search.kernels.formulas import puct_score, visit_term
+from plainzero.search.resolve_options import ONE_PLUS_SUM
 from plainzero.search.result import visits_to_policy
-from plainzero.server.formula import answer_formula
-from plainzero.server.messages.formula import Child, FormulaRequest
+from plainzero.server.api.schemas.formula import Child, FormulaRequest
+from plainzero.server.searching.formula import answer_formula
 
 MANOEUVRES = ["prograde", "retrograde", "radial", "anti-radial", "hold"]
 PRIORS = [0.55, 0.05, 0.20, 0.15, 0.05]

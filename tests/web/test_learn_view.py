@@ -6,7 +6,7 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from plainzero.search.formulas import puct_score
+from plainzero.search.kernels.formulas import puct_score
 
 
 def test_every_lesson_opens_from_the_overview_with_one_heading_and_a_widget(page):

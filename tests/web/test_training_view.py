@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from plainzero.selfplay.shards import list_shards, read_shard
 from plainzero.training.metrics import read_metrics
-from plainzero.training.saved import open_run
+from plainzero.training.saved_run import open_run
 
 SETTINGS = "training.generation_positions=200\nselfplay.games=16\nrun.engine=torch\nrun.threads=1"
 

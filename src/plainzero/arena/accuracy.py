@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.arena.agents import best_legal, child_seed, evaluate_states, side_by_side
 from plainzero.arena.elo import wilson_interval
 from plainzero.devices import device_of
 from plainzero.games.contract import Game
-from plainzero.opponents.positions import PositionSet
+from plainzero.opponents.search_agent import best_legal, child_seed, evaluate_states, side_by_side
+from plainzero.opponents.solved_positions import PositionSet
 from plainzero.search.api import Searcher
 from plainzero.search.config import SearchConfig
 from plainzero.search.evaluators import Evaluator

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.arena.agents import NetworkAgent, SearchAgent, child_seed
 from plainzero.arena.match import MatchPlan, play_match, seatings
 from plainzero.arena.openings import draw_openings
 from plainzero.arena.sprt import Sprt, Verdict
 from plainzero.games.contract import Game
-from plainzero.opponents.protocol import Opponent
+from plainzero.opponents.agent import Opponent
+from plainzero.opponents.search_agent import NetworkAgent, SearchAgent, child_seed
 from plainzero.search.config import SearchConfig
 
 NetworkEvaluator = Callable[[NDArray[np.float32]], tuple[Any, Any]]

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plainzero.arena.agents import child_seed
 from plainzero.arena.elo import EloEstimate, estimate_elo
+from plainzero.arena.match_games import FIRST, SECOND, GameRecord, Table, compare
 from plainzero.arena.openings import Opening, draw_openings
-from plainzero.arena.tables import FIRST, SECOND, GameRecord, Table, compare
 from plainzero.games.contract import Game
-from plainzero.opponents.protocol import Opponent, Stop, Stopped, check_stop, choose_moves
+from plainzero.opponents.agent import Opponent, Stop, Stopped, check_stop, choose_moves
+from plainzero.opponents.search_agent import child_seed
 
 MatchProgress = Callable[[int, int], None]
 """Called with the moves' worth of games done and those to do, both in games."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from plainzero.games.saved_games import SavedGame
+from plainzero.games.formats.saved_games import SavedGame
 
 
 def read_match_games(text: str) -> Iterator[SavedGame]:

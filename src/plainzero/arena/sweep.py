@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from plainzero.arena.accuracy import Accuracy, evaluate_positions
-from plainzero.arena.agents import SearchAgent
 from plainzero.arena.match import MatchPlan, MatchResult, play_match
-from plainzero.opponents.positions import PositionSet
+from plainzero.opponents.search_agent import SearchAgent
+from plainzero.opponents.solved_positions import PositionSet
 from plainzero.search.config import parse_option
 
 SweepProgress = Callable[[str, int, int], None]

@@ -1,7 +1,7 @@
 """The same games and agents in other people's frameworks: OpenSpiel, PettingZoo.
 
 OpenSpiel's games in ours need no bridge: they are games like others, `open_spiel:NAME`, see
-`games/open_spiel.py`.
+`games/open_spiel/adapter.py`.
 """
 
 import importlib
@@ -11,7 +11,7 @@ from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
 
 if TYPE_CHECKING:
-    from plainzero.opponents.protocol import Opponent
+    from plainzero.opponents.agent import Opponent
 
 __all__ = ["open_spiel_bot", "register_in_open_spiel", "to_pettingzoo"]
 

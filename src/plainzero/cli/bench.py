@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
-    from plainzero.cli.bench_games import Beside, GamesReport
-    from plainzero.cli.bench_gpu import Report as GpuReport
-    from plainzero.cli.bench_selfplay import Report as SelfPlayReport
-    from plainzero.cli.measuring import Report
+    from plainzero.bench.games import Beside, GamesReport
+    from plainzero.bench.gpu_search import Report as GpuReport
+    from plainzero.bench.measure import Report
+    from plainzero.bench.selfplay import Report as SelfPlayReport
 
 app = typer.Typer(
     help="Measure speed, beside other programs in the same run.", no_args_is_help=True
@@ -41,8 +41,8 @@ def search(
     """
     from rich.console import Console
 
-    from plainzero.cli.bench_search import search_works
-    from plainzero.cli.measuring import measure_all
+    from plainzero.bench.measure import measure_all
+    from plainzero.bench.search import search_works
 
     report = measure_all(search_works(), repeats, Console(stderr=True))
     if as_json:
@@ -71,7 +71,7 @@ def games(
     """
     from rich.console import Console
 
-    from plainzero.cli.bench_games import measure_games
+    from plainzero.bench.games import measure_games
 
     with refusing():
         report = measure_games(names or [], repeats, Console(stderr=True))
@@ -104,7 +104,7 @@ def selfplay(
     """
     from rich.console import Console
 
-    from plainzero.cli.bench_selfplay import Plan, measure_selfplay
+    from plainzero.bench.selfplay import Plan, measure_selfplay
 
     plan = Plan(repeats, seconds, games, threads, peers_python)
     with refusing():
@@ -142,7 +142,7 @@ def gpu(
     if no_peers and peers_python is not None:
         raise BadInput("--no-peers and --peers-python were given; give one of them")
     with refusing():
-        from plainzero.cli.bench_gpu import Plan, as_markdown, measure_gpu
+        from plainzero.bench.gpu_search import Plan, as_markdown, measure_gpu
 
         plan = Plan(repeats, None if no_peers else peers_python or Path(sys.executable))
         report = measure_gpu(plan, Console(stderr=True))
@@ -189,7 +189,7 @@ def _print_games(report: "GamesReport") -> None:
 
 
 def _beside(rates: "Beside") -> list[str]:
-    from plainzero.cli.measuring import format_rate
+    from plainzero.bench.measure import format_rate
 
     ratio = rates.ratio
     return [format_rate(rates.ours), f"[bold]{ratio:.1f}[/]" if ratio is not None else ""]
@@ -238,7 +238,7 @@ def _print_gpu(report: "GpuReport") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from plainzero.cli.bench_gpu import row_cells
+    from plainzero.bench.gpu_search import row_cells
 
     table = Table(title="plainzero bench gpu", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("work")
@@ -268,7 +268,7 @@ def _print_table(report: "Report") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from plainzero.cli.measuring import format_rate
+    from plainzero.bench.measure import format_rate
 
     table = Table(title="plainzero bench search", title_justify="left", box=box.SIMPLE_HEAD)
     table.add_column("work")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from plainzero.cli.errors import refusing
+from plainzero.cli.terminal.errors import refusing
 
 
 def check(

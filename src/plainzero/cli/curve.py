@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
-    from plainzero.arena.learning_curve import CurvePoint
+    from plainzero.arena.error_curve import CurvePoint
     from plainzero.games.contract import Game
-    from plainzero.opponents.positions import PositionSet
+    from plainzero.opponents.solved_positions import PositionSet
 
 
 def curve(
@@ -38,10 +38,10 @@ def curve(
 
     Example: [bold]plainzero curve runs/connect-four --points 20 --plot curve.svg[/]
     """
-    from plainzero.arena.learning_curve import measure_curve
-    from plainzero.arena.plotting import check_plottable, plot_curve
-    from plainzero.cli.contests import waiting
-    from plainzero.training.saved import open_run
+    from plainzero.arena.error_curve import measure_curve
+    from plainzero.arena.plots import check_plottable, plot_curve
+    from plainzero.cli.terminal.match_arguments import waiting
+    from plainzero.training.saved_run import open_run
 
     with refusing(run):
         if plot is not None:
@@ -67,7 +67,7 @@ def curve(
 
 def _read_sets(game: "Game", paths: list[Path]) -> "dict[str, PositionSet]":
     """The sets of positions by name."""
-    from plainzero.cli.contests import known_positions
+    from plainzero.cli.terminal.match_arguments import known_positions
 
     sets = {path.stem: known_positions(game, path) for path in paths}
     if not paths:
@@ -81,7 +81,7 @@ def _read_sets(game: "Game", paths: list[Path]) -> "dict[str, PositionSet]":
 def _as_dict(
     game: str, run: str, simulations: int, names: list[str], found: "list[CurvePoint]"
 ) -> dict[str, Any]:
-    from plainzero.arena.learning_curve import first_reached
+    from plainzero.arena.error_curve import first_reached
 
     return {
         "game": game,
@@ -108,7 +108,7 @@ def _show(title: str, names: list[str], found: "list[CurvePoint]") -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from plainzero.arena.learning_curve import first_reached
+    from plainzero.arena.error_curve import first_reached
 
     console = Console(highlight=False)
     console.print(f"[bold]{escape(title)}[/]", soft_wrap=True)

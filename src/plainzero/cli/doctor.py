@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import refusing
+from plainzero.cli.terminal.errors import refusing
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from plainzero.training.findings import Finding
+    from plainzero.training.doctor.history import Finding
 
 _STYLES = {"problem": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
@@ -29,9 +29,9 @@ def doctor(
     Example: [bold]plainzero doctor runs/connect-four[/]
     """
     with refusing():
-        from plainzero.training.doctor import diagnose, main_figures
+        from plainzero.training.doctor.diagnose import diagnose, main_figures
         from plainzero.training.metrics import read_metrics
-        from plainzero.training.saved import open_run
+        from plainzero.training.saved_run import open_run
 
         saved = open_run(run)
         metrics = read_metrics(saved.folder.metrics_file)

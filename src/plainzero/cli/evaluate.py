@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero import SearchConfig
@@ -46,8 +46,8 @@ def evaluate(
     Example: [bold]plainzero evaluate runs/first --simulations 100[/]
     """
     from plainzero.arena.accuracy import evaluate_positions, sample_positions, shuffle_positions
-    from plainzero.arena.agents import SearchAgent
-    from plainzero.cli.contests import known_positions, parse_judge, waiting
+    from plainzero.cli.terminal.match_arguments import known_positions, parse_judge, waiting
+    from plainzero.opponents.search_agent import SearchAgent
 
     with refusing(game or ""):
         agent = parse_judge(run, game, step, simulations)
@@ -117,7 +117,7 @@ def _show(title: str, found: "list[Accuracy]") -> None:
 
 
 def _numbers(measures: "Measures") -> list[str]:
-    from plainzero.cli.contests import percent
+    from plainzero.cli.terminal.match_arguments import percent
 
     entropy, draws = measures.cross_entropy, measures.draw_value
     return [

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 
 def export(
@@ -15,7 +15,9 @@ def export(
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to write it as safetensors, to ship with PlainZero."),
+        typer.Option(
+            metavar="FILE", help="Where to write it as safetensors, to ship with PlainZero."
+        ),
     ] = None,
     about: Annotated[
         str | None,
@@ -49,8 +51,8 @@ def export(
 
 def _write_onnx(run: Path, step: int | None, path: Path) -> None:
     with refusing():
-        from plainzero.networks.exporting import TOLERANCE, export_onnx
-        from plainzero.training.saved import open_run
+        from plainzero.networks.export import TOLERANCE, export_onnx
+        from plainzero.training.saved_run import open_run
 
         saved = open_run(run)
         export_onnx(saved.network(step), saved.game, path)
@@ -63,7 +65,7 @@ def _write_onnx(run: Path, step: int | None, path: Path) -> None:
 def _write_weights(run: Path, step: int | None, path: Path, about: str) -> None:
     with refusing():
         from plainzero.opponents.network_files import write_network_file
-        from plainzero.training.saved import open_run
+        from plainzero.training.saved_run import open_run
 
         file = write_network_file(open_run(run), path, step, about)
     typer.echo(

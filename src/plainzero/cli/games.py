@@ -55,7 +55,9 @@ def _show_table(games: list[dict[str, Any]]) -> None:
         table.add_row(game["name"], parameters, str(game["players"]), game["description"])
     console = Console()
     console.print(table)
-    console.print(' Play one: [bold]plainzero play trio[/], or [bold]plainzero play "trio(size=5)"[/]')
+    console.print(
+        ' Play one: [bold]plainzero play trio[/], or [bold]plainzero play "trio(size=5)"[/]'
+    )
 
 
 def _write(game: dict[str, Any], name: str) -> str:

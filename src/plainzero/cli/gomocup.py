@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from plainzero.cli.errors import refusing
+from plainzero.cli.terminal.errors import refusing
 
 
 def gomocup(
@@ -25,9 +25,9 @@ def gomocup(
 
     A trained network: [bold]plainzero gomocup --agent run:runs/gomoku:800[/]
     """
-    from plainzero.cli.gomocup_protocol import GomocupServer
-    from plainzero.cli.gomocup_session import GomocupSession
-    from plainzero.cli.line_reading import read_input, write_output
+    from plainzero.protocols.gomocup.program import GomocupServer
+    from plainzero.protocols.gomocup.session import GomocupSession
+    from plainzero.protocols.line_reader import read_input, write_output
 
     with refusing():
         session = GomocupSession(agent, seed)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from plainzero.cli.errors import refusing
+from plainzero.cli.terminal.errors import refusing
 
 
 def gtp(
@@ -25,9 +25,9 @@ def gtp(
     A trained network: [bold]plainzero gtp --game hex --agent run:runs/hex:800[/]
     """
     from plainzero import make_game
-    from plainzero.cli.gtp_protocol import GtpServer
-    from plainzero.cli.gtp_session import GtpSession
-    from plainzero.cli.line_reading import read_input, write_output
+    from plainzero.protocols.gtp.program import GtpServer
+    from plainzero.protocols.gtp.session import GtpSession
+    from plainzero.protocols.line_reader import read_input, write_output
 
     with refusing(game):
         session = GtpSession(make_game(game), agent, seed)

@@ -27,7 +27,7 @@ from plainzero.cli import (
     sweep,
     train,
 )
-from plainzero.cli.errors import BAD_INPUT, INTERRUPTED, BadInput, missing_package
+from plainzero.cli.terminal.errors import BAD_INPUT, INTERRUPTED, BadInput, missing_package
 
 app = typer.Typer(
     name="plainzero",

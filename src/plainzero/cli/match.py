@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero.arena.match import MatchResult
@@ -47,8 +47,14 @@ def match(
     Another program: [bold]plainzero match uct:5000 "gtp:gnugo --mode gtp --level 1" --game go[/]
     """
     from plainzero.arena.match import MatchPlan, play_match
-    from plainzero.arena.saving import check_savable, save_games
-    from plainzero.cli.contests import ENGINE_OUTPUT, choose_game, fault_lines, playing, waiting
+    from plainzero.arena.match_files import check_savable, save_games
+    from plainzero.cli.terminal.match_arguments import (
+        ENGINE_OUTPUT,
+        choose_game,
+        fault_lines,
+        playing,
+        waiting,
+    )
 
     with refusing(game or ""):
         if save is not None:
@@ -80,7 +86,7 @@ def _show(result: "MatchResult", save: Path | None, faults: dict[str, str]) -> N
     from rich.markup import escape
     from rich.table import Table
 
-    from plainzero.cli.drawing import seat_name
+    from plainzero.cli.terminal.boards import seat_name
 
     console, (a, b) = Console(highlight=False), map(escape, result.names)
     console.print(f"[bold]{a}[/] against [bold]{b}[/], {result.game.name}", soft_wrap=True)

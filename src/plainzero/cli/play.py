@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
-    from plainzero.cli.asking import Wishes
-    from plainzero.cli.playing import Match
+    from plainzero.cli.terminal.play_game import Match
+    from plainzero.cli.terminal.search_arguments import Wishes
 
 DEFAULT_BUDGET = {"seconds": 1.0}
 
@@ -61,8 +61,8 @@ def play(
 
     Watch it alone: [bold]plainzero play "2048(target=256)" --side none --simulations 200[/]
     """
-    from plainzero.cli.asking import Wishes, make_searcher
-    from plainzero.cli.playing import Match, parse_side
+    from plainzero.cli.terminal.play_game import Match, parse_side
+    from plainzero.cli.terminal.search_arguments import Wishes, make_searcher
 
     wishes = Wishes(game, simulations, seconds, evaluator or "rollout", settings or [])
     if opponent is None and evaluator is None:
@@ -88,7 +88,7 @@ def _choose_opponent(wishes: "Wishes") -> str | None:
     Either is said where there is one.
     """
     from plainzero import make_game
-    from plainzero.opponents.shipped import USUAL_SIMULATIONS, has_shipped
+    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_shipped
 
     with refusing(wishes.game):
         if not has_shipped(make_game(wishes.game)):
@@ -111,9 +111,9 @@ def _choose_opponent(wishes: "Wishes") -> str | None:
 def _match_against(opponent: str, wishes: "Wishes", side: str, seed: int) -> "Match":
     """A game against an agent; where that one does not search, the search gives the hints."""
     from plainzero import make_game
-    from plainzero.arena.agents import SearchAgent, parse_agent
-    from plainzero.cli.asking import make_searcher
-    from plainzero.cli.playing import Match, parse_side
+    from plainzero.cli.terminal.play_game import Match, parse_side
+    from plainzero.cli.terminal.search_arguments import make_searcher
+    from plainzero.opponents.search_agent import SearchAgent, parse_agent
 
     with refusing(wishes.game):
         agent_game = make_game(wishes.game)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
-    from plainzero.opponents.position_making import PositionCollection, PositionMaker
+    from plainzero.opponents.decisive_positions import PositionCollection, PositionMaker
 
 _MIB = 1 << 20
 _COUNT = 6000
@@ -50,8 +50,8 @@ def positions(
     Example: [bold]plainzero positions connect-four --count 1000 --early 0 --out set.csv[/]
     """
     from plainzero import make_game
+    from plainzero.opponents.decisive_positions import PositionMaker, parse_plies
     from plainzero.opponents.perfect import make_solver, outcomes_by
-    from plainzero.opponents.position_making import PositionMaker, parse_plies
 
     if plies is not None and not (count is None and early is None):
         raise BadInput("--plies says how many of each ply; leave out --count and --early")
@@ -80,7 +80,7 @@ def _collect(
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-    from plainzero.opponents.position_making import PositionCollection
+    from plainzero.opponents.decisive_positions import PositionCollection
 
     console = Console(stderr=True)
     columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -97,7 +97,7 @@ def _collect(
 def _write(maker: "PositionMaker", collection: "PositionCollection", out: Path) -> None:
     import numpy as np
 
-    from plainzero.opponents.positions import write_positions
+    from plainzero.opponents.solved_positions import write_positions
 
     found = collection.positions()
     if not found:

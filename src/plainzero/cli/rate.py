@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plainzero.cli.errors import refusing
+from plainzero.cli.terminal.errors import refusing
 
 if TYPE_CHECKING:
-    from plainzero.arena.ladder import Ladder
+    from plainzero.arena.round_robin import Ladder
 
 
 def rate(
@@ -39,11 +39,17 @@ def rate(
 
     Example: [bold]plainzero rate random uct:10 uct:100 --game connect-four --plot ladder.svg[/]
     """
-    from plainzero.arena.ladder import play_ladder
     from plainzero.arena.match import MatchPlan
-    from plainzero.arena.plotting import check_plottable, plot_ratings
-    from plainzero.arena.saving import check_savable, save_games
-    from plainzero.cli.contests import ENGINE_OUTPUT, choose_game, fault_lines, playing, waiting
+    from plainzero.arena.match_files import check_savable, save_games
+    from plainzero.arena.plots import check_plottable, plot_ratings
+    from plainzero.arena.round_robin import play_ladder
+    from plainzero.cli.terminal.match_arguments import (
+        ENGINE_OUTPUT,
+        choose_game,
+        fault_lines,
+        playing,
+        waiting,
+    )
 
     with refusing(game or ""):
         if save is not None:

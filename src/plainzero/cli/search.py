@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero import Searcher
-    from plainzero.cli.thinking import Thought
+    from plainzero.cli.terminal.search_progress import Thought
 
 DEFAULT_BUDGET = {"simulations": 10_000}
 
@@ -46,8 +46,8 @@ def search(
 
     A proof: [bold]plainzero search tic-tac-toe --set proven_values=true --simulations 100000[/]
     """
-    from plainzero.cli.asking import Wishes, make_searcher, play_moves
-    from plainzero.cli.thinking import think
+    from plainzero.cli.terminal.search_arguments import Wishes, make_searcher, play_moves
+    from plainzero.cli.terminal.search_progress import think
 
     wishes = Wishes(game, simulations, seconds, evaluator, settings or [], threads)
     searcher = make_searcher(wishes, DEFAULT_BUDGET)
@@ -101,7 +101,7 @@ def _show(searcher: "Searcher", thought: "Thought", state: Any, played: list[str
     from rich.console import Console
     from rich.markup import escape
 
-    from plainzero.cli import drawing
+    from plainzero.cli.terminal import boards as drawing
 
     console, game, result = Console(highlight=False), searcher.game, thought.result
     after = f" after {' '.join(played)}" if played else ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero.server.app import Server

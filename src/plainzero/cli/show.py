@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero import Game
-    from plainzero.games.saved_games import SavedGame
+    from plainzero.games.formats.saved_games import SavedGame
 
 
 def show(
@@ -45,7 +45,7 @@ def show(
 
     As SGF: [bold]plainzero show games.jsonl --number 7 --save game.sgf[/]
     """
-    from plainzero.cli.stepping import Stepper
+    from plainzero.cli.terminal.step_through import Stepper
 
     with refusing(game or ""):
         played, saved = _load(file, game, number)
@@ -62,8 +62,8 @@ def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]"
     """The game that was asked for, and the rules it was played by."""
     from plainzero import make_game
     from plainzero.arena.saved_matches import read_match_games
+    from plainzero.games.formats.saved_games import decode_saved, read_all_saved
     from plainzero.games.registry import is_open_spiel
-    from plainzero.games.saved_games import decode_saved, read_all_saved
 
     def make_known(title: str) -> "Game":
         if ":" in title and not is_open_spiel(title) and title != name:
@@ -89,7 +89,7 @@ def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]"
 
 
 def _save(game: "Game", saved: "SavedGame", file: Path) -> None:
-    from plainzero.games.saved_games import to_json, to_moves, to_sgf
+    from plainzero.games.formats.saved_games import to_json, to_moves, to_sgf
 
     writers = {".json": to_json, ".sgf": to_sgf, ".txt": to_moves}
     if file.suffix not in writers:

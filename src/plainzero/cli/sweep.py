@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
+from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero.arena.sweep import SweepRow
@@ -49,9 +49,9 @@ def sweep(
     """
     from plainzero.arena.accuracy import sample_positions
     from plainzero.arena.match import MatchPlan
-    from plainzero.arena.plotting import check_plottable, plot_sweep
+    from plainzero.arena.plots import check_plottable, plot_sweep
     from plainzero.arena.sweep import parse_values, sweep
-    from plainzero.cli.contests import known_positions, parse_searcher, waiting
+    from plainzero.cli.terminal.match_arguments import known_positions, parse_searcher, waiting
 
     with refusing(game or ""):
         if plot is not None:
@@ -84,7 +84,7 @@ def _show(parameter: str, default: Any, rows: "list[SweepRow]", files: list[Path
     from rich.markup import escape
     from rich.table import Table
 
-    from plainzero.cli.contests import percent
+    from plainzero.cli.terminal.match_arguments import percent
 
     console = Console(highlight=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)

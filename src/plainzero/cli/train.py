@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from plainzero.cli.errors import BadInput, refusing
-from plainzero.cli.train_compiling import CompilingForRun
+from plainzero.cli.terminal.errors import BadInput, refusing
+from plainzero.training.precompile import CompilingForRun
 
 if TYPE_CHECKING:
-    from plainzero.selfplay.compilers import Compilers
-    from plainzero.training.config import RunConfig
-    from plainzero.training.folder import RunFolder
+    from plainzero.selfplay.gpu.compile_processes import Compilers
     from plainzero.training.loop import Limits, Run
+    from plainzero.training.run_folder import RunFolder
+    from plainzero.training.settings import RunConfig
 
 DEFAULT_MINUTES = 20.0
 _log = logging.getLogger("plainzero")
@@ -94,7 +94,7 @@ def _train(
     The clock of a new one goes since the command was given, so that `--minutes` are those that a
     person waits.
     """
-    from plainzero.cli.training_view import TrainingView, show_summary
+    from plainzero.cli.terminal.training_view import TrainingView, show_summary
     from plainzero.training.loop import Limits
 
     folder = _find_folder(what, run)
@@ -136,7 +136,7 @@ def _check_limits(learning: "Run", limits: "Limits") -> None:
 def _find_folder(what: str, run: Path | None) -> "RunFolder":
     """The folder that was meant: the run itself, --run, or runs/GAME."""
     from plainzero.games.registry import make_game
-    from plainzero.training.folder import RunFolder
+    from plainzero.training.run_folder import RunFolder
 
     if RunFolder(what).exists():
         if run is not None and run != Path(what):
@@ -150,8 +150,8 @@ def _find_folder(what: str, run: Path | None) -> "RunFolder":
 def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
     """The config and the game of the run, which is begun where there is none, and its device."""
     from plainzero.games.registry import make_game
-    from plainzero.training.config import change, measure_engine, resolve_run
-    from plainzero.training.gpu_config import choose_training_device
+    from plainzero.training.gpu.defaults import choose_training_device
+    from plainzero.training.settings import change, measure_engine, resolve_run
 
     if not folder.exists():
         config, game, device = _new_config(folder, what, changes)
@@ -191,8 +191,8 @@ def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
 def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
     """The config, the game and the device of a new run; nothing is written."""
     from plainzero.games.registry import make_game
-    from plainzero.training.config import resolve_run
-    from plainzero.training.gpu_config import device_of_settings, new_config
+    from plainzero.training.gpu.defaults import device_of_settings, new_config
+    from plainzero.training.settings import resolve_run
 
     if folder.state_file.exists():
         raise BadInput(
@@ -214,11 +214,11 @@ def _lasting_name(what: str) -> str:
 def _assessing(folder: "RunFolder", config: "RunConfig", game: Any, device: str) -> Iterator[Any]:
     """What measures strength: apart from a run on a GPU, which would have to wait for it."""
     if device == "cpu":
-        from plainzero.arena.assessing import Assessor
+        from plainzero.arena.strength_meter import Assessor
 
         yield Assessor(game, config.run.seed).assess
         return
-    from plainzero.arena.assessing_apart import AssessorApart
+    from plainzero.arena.assessor_process import AssessorApart
 
     with AssessorApart(folder.path, config.run.seed) as apart:
         yield apart

@@ -11,14 +11,14 @@ import contextlib
 
 import numpy as np
 
-from plainzero.games.check_cells import check_cells
-from plainzero.games.check_compiling import check_compiled
-from plainzero.games.check_playing import check_declarations, check_repeated, play_games
-from plainzero.games.check_playouts import check_playouts
-from plainzero.games.check_symmetries import check_symmetries
-from plainzero.games.check_views import check_names, check_observations, check_set_up, check_view
+from plainzero.games.check.compiled_rules import check_compiled
+from plainzero.games.check.playout_actions import check_playouts
+from plainzero.games.check.problems import Finding, Findings, Stop
+from plainzero.games.check.random_play import check_declarations, check_repeated, play_games
+from plainzero.games.check.symmetries import check_symmetries
+from plainzero.games.check.taken_cells import check_cells
+from plainzero.games.check.views import check_names, check_observations, check_set_up, check_view
 from plainzero.games.contract import Game
-from plainzero.games.findings import Finding, Findings, Stop
 
 __all__ = ["Finding", "check_game"]
 

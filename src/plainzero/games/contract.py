@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from plainzero.binding import source_files
-from plainzero.games.grid import Grid as Grid
-from plainzero.games.grid import Layout as Layout
-from plainzero.games.grid import Step as Step
-from plainzero.records import Record
+from plainzero.compiler.bind_rules import source_files
+from plainzero.compiler.record_types import Record
+from plainzero.games.board_view import Grid as Grid
+from plainzero.games.board_view import Layout as Layout
+from plainzero.games.board_view import Step as Step
 
 CHANCE = -1
 """The player whose turn it is when the dice, the cards or the tiles decide."""
@@ -152,7 +152,7 @@ class Game:
         """Fills in a position made by hand: cells as `view` draws them; ValueError if it cannot be.
 
         The state arrives with every field zero but `to_play`. A game that does not write this can
-        be set up all the same where one field is what `view` draws: see `games/setting_up.py`.
+        be set up all the same where one field is what `view` draws: see `games/position_setup.py`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no set_up()")
 
@@ -365,11 +365,18 @@ def _either(choices: tuple[Any, ...]) -> str:
 def _framework_files() -> tuple[Path, ...]:
     """The sources that end up in compiled code besides the game's own."""
     package = Path(__file__).parents[1]
-    games = ("games/rules.py", "games/check_compiling.py")
+    games = ("games/rules.py", "games/check/compiled_rules.py")
     selfplay = (
-        f"selfplay/{name}.py" for name in ("cuda", "games", "harvest", "positions", "turns")
+        f"selfplay/{name}.py"
+        for name in (
+            "gpu/kernels",
+            "games_in_progress",
+            "gpu/harvest",
+            "observations",
+            "turn_kernels",
+        )
     )
-    patterns = ("*.py", *games, "search/*.py", *selfplay)
+    patterns = ("*.py", "compiler/*.py", *games, "search/**/*.py", *selfplay)
     return tuple(sorted(path for pattern in patterns for path in package.glob(pattern)))
 
 

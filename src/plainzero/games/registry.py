@@ -27,12 +27,12 @@ _BUNDLED = {
     "pig": "pig:Pig",
     "ultimate-tic-tac-toe": "ultimate_tic_tac_toe:UltimateTicTacToe",
     "breakthrough": "breakthrough:Breakthrough",
-    "gomoku": "gomoku:Gomoku",
-    "gomoku-42": "gomoku_42:Gomoku42",
+    "gomoku": "gomoku.rules:Gomoku",
+    "gomoku-42": "gomoku.with_captures:Gomoku42",
     "othello": "othello:Othello",
-    "go": "go:Go",
+    "go": "go.rules:Go",
     "hex": "hex:Hex",
-    "orbit": "orbit:Orbit",
+    "orbit": "orbit.rules:Orbit",
     "sensor-jammer": "sensor_jammer:SensorJammer",
 }
 
@@ -93,7 +93,7 @@ def _game_class(title: str) -> type[Game]:
 
 
 def _open_spiel_class(short_name: str) -> type[Game]:
-    from plainzero.games.open_spiel import game_class
+    from plainzero.games.open_spiel.adapter import game_class
 
     try:
         return game_class(short_name)
@@ -103,7 +103,9 @@ def _open_spiel_class(short_name: str) -> type[Game]:
 
 def _bundled_class(title: str) -> type[Game]:
     module, _, class_name = _BUNDLED[title].partition(":")
-    cls: type[Game] = getattr(importlib.import_module(f"plainzero.games.{module}"), class_name)
+    cls: type[Game] = getattr(
+        importlib.import_module(f"plainzero.games.bundled.{module}"), class_name
+    )
     return cls
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from plainzero.binding import Binder
-from plainzero.compiling import compiled_as, kernel_function, rule_function
+from plainzero.compiler.bind_rules import Binder
+from plainzero.compiler.cpu_kernels import compiled_as, kernel_function, rule_function
 from plainzero.games.contract import Game, has_own_playouts
 
 _GAMES: dict[str, Game] = {}  # by tag

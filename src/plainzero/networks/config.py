@@ -4,7 +4,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plainzero import settings
+from plainzero import options as settings
 from plainzero.games.contract import Game
 
 Kind = Literal["auto", "mlp", "residual"]

@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from plainzero.files import write_whole
+from plainzero.atomic_files import write_whole
 
 _DIGEST = "plainzero.sha256"
 

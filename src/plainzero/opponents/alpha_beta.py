@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from plainzero.games.contract import Game, has_chance
 from plainzero.games.rules import register
-from plainzero.opponents import game_tree, move_ordering, transpositions
-from plainzero.opponents.game_tree import CURSOR, FRAME, TIE, TreeWork, search_tree
-from plainzero.opponents.protocol import Stop, Stopped, check_stop, require_choices
-from plainzero.opponents.transpositions import make_table, word_masks, word_view
+from plainzero.opponents import alpha_beta_kernels as game_tree
+from plainzero.opponents import move_ordering
+from plainzero.opponents import transposition_table as transpositions
+from plainzero.opponents.agent import Stop, Stopped, check_stop, require_choices
+from plainzero.opponents.alpha_beta_kernels import CURSOR, FRAME, TIE, TreeWork, search_tree
+from plainzero.opponents.transposition_table import make_table, word_masks, word_view
 from plainzero.search.runner import RuleFault
 
 TABLE_BYTES = 1 << 24

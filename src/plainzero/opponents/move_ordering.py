@@ -8,7 +8,7 @@ has refuted other positions, by ply or in general, decides between moves that le
 
 from typing import Any
 
-from plainzero.compiling import kernel_function
+from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import CHANCE
 from plainzero.games.rules import legal_actions, play
 

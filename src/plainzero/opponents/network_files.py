@@ -26,7 +26,7 @@ from plainzero.search.config import SearchConfig
 if TYPE_CHECKING:
     from torch import nn
 
-    from plainzero.training.saved import SavedRun
+    from plainzero.training.saved_run import SavedRun
 
 FORMAT = "plainzero-network-1"
 _BUDGET = ("simulations", "visits")  # whoever plays with it says how long

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.games.connect_four import ConnectFour
+from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.games.contract import Game, has_chance
+from plainzero.opponents.agent import Stop, Stopped, check_stop, require_choices
 from plainzero.opponents.alpha_beta import AlphaBeta
-from plainzero.opponents.connect_four_kernels import ILLEGAL
-from plainzero.opponents.connect_four_openings import BOOK_GAME, BOOK_PLIES, load_opening_book
-from plainzero.opponents.connect_four_solver import ConnectFourSolver, Progress
-from plainzero.opponents.protocol import Stop, Stopped, check_stop, require_choices
+from plainzero.opponents.connect_four.kernels import ILLEGAL
+from plainzero.opponents.connect_four.opening_book import BOOK_GAME, BOOK_PLIES, load_opening_book
+from plainzero.opponents.connect_four.solver import ConnectFourSolver, Progress
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
 _MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from plainzero.devices import choose_device, device_of, use
 from plainzero.games.contract import CHANCE, Game, State
-from plainzero.search.cache import EvaluationCache, check_cache
 from plainzero.search.config import SearchConfig, check_for_game
+from plainzero.search.evaluation_cache import EvaluationCache, check_cache
 from plainzero.search.evaluators import Evaluator, check_evaluator
-from plainzero.search.options import resolve
+from plainzero.search.resolve_options import resolve
 from plainzero.search.result import SearchResult
 from plainzero.search.runner import Progress, Run, Setup, StopFlag
-from plainzero.search.tree import ROOT, Tree, TreeSize, node_places, plan_tree, tree_bytes
+from plainzero.search.tree_memory import ROOT, Tree, TreeSize, node_places, plan_tree, tree_bytes
 from plainzero.search.trees import HostTrees
 from plainzero.search.view import Clock
 
 if TYPE_CHECKING:
-    from plainzero.search.device_run import DeviceRun, DeviceTrees
+    from plainzero.search.gpu.runner import DeviceRun, DeviceTrees
 
     AnyRun = Run | DeviceRun
     AnyTrees = HostTrees | DeviceTrees
@@ -246,7 +246,7 @@ class Searcher:
     def _begin(self, tree: Tree, seed: int) -> "AnyRun":
         if self.device == "cpu":
             return Run(self._setup, tree, seed)
-        from plainzero.search.device_run import DeviceRun
+        from plainzero.search.gpu.runner import DeviceRun
 
         return DeviceRun(self._setup, tree, seed)
 
@@ -259,7 +259,7 @@ class Searcher:
     def _trees(self) -> "AnyTrees":
         if self.device == "cpu":
             return HostTrees(self._setup)
-        from plainzero.search.device_run import DeviceTrees
+        from plainzero.search.gpu.runner import DeviceTrees
 
         return DeviceTrees(self._setup)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plainzero import settings
+from plainzero import options as settings
 from plainzero.games.contract import Game, has_chance
 
 Selection = Literal["auto", "uct", "puct", "puct-log", "gumbel"]

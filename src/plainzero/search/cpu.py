@@ -5,11 +5,11 @@ Each takes a range of games, so that threads can share a batch; no game touches 
 
 from typing import Any
 
-from plainzero.compiling import Kernel
-from plainzero.search.leaves import observe_miss, recall_leaves, store_evaluations
-from plainzero.search.reuse import advance
-from plainzero.search.rollout import rollout
-from plainzero.search.simulation import (
+from plainzero.compiler.cpu_kernels import Kernel
+from plainzero.search.evaluate_leaves import observe_miss, recall_leaves, store_evaluations
+from plainzero.search.kernels.reuse import advance
+from plainzero.search.kernels.rollout import rollout
+from plainzero.search.kernels.simulation import (
     finish_leaves,
     observe_leaves,
     select_in_game,

@@ -11,10 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from plainzero.games.contract import CHANCE, Game
 from plainzero.search.config import SearchConfig
-from plainzero.search.decision import SMALLEST_TEMPERATURE, best_by_gumbel, write_policy_target
-from plainzero.search.random import random_unit
-from plainzero.search.scratch import TREE_FULL, Scratch
-from plainzero.search.tree import ROOT, Tree, bytes_each
+from plainzero.search.kernels.decision import (
+    SMALLEST_TEMPERATURE,
+    best_by_gumbel,
+    write_policy_target,
+)
+from plainzero.search.kernels.random_streams import random_unit
+from plainzero.search.kernels.scratch import TREE_FULL, Scratch
+from plainzero.search.tree_memory import ROOT, Tree, bytes_each
 from plainzero.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
 
 

@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from plainzero.games.contract import Game
 from plainzero.games.rules import register
 from plainzero.search import cpu
-from plainzero.search.cache import EvaluationCache
 from plainzero.search.config import SearchConfig
+from plainzero.search.evaluate_leaves import LeafEvaluator
+from plainzero.search.evaluation_cache import EvaluationCache
 from plainzero.search.evaluators import Evaluator, EvaluatorError
-from plainzero.search.leaves import LeafEvaluator
-from plainzero.search.options import make_options, simulation_limit
-from plainzero.search.pool import Pool
-from plainzero.search.result import SearchResult, copy_roots, make_results
-from plainzero.search.scratch import (
+from plainzero.search.kernels.scratch import (
     NO_LEGAL_ACTION,
     NOT_A_NUMBER,
     NOT_ENDING,
     make_scratch,
 )
-from plainzero.search.tree import MOST_VISITS, ROOT, Tree
+from plainzero.search.resolve_options import make_options, simulation_limit
+from plainzero.search.result import SearchResult, copy_roots, make_results
+from plainzero.search.thread_pool import Pool
+from plainzero.search.tree_memory import MOST_VISITS, ROOT, Tree
 from plainzero.search.view import Clock
 
 Progress = Callable[[int, int], None]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from plainzero.games.rules import register
 from plainzero.search import cpu
 from plainzero.search.runner import Setup
-from plainzero.search.tree import Tree, TreeSize, enlarge_tree, make_tree
+from plainzero.search.tree_memory import Tree, TreeSize, enlarge_tree, make_tree
 
 
 class HostTrees:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.games.contract import CHANCE
-from plainzero.search.tree import ROOT, UNVISITED, Tree
+from plainzero.search.tree_memory import ROOT, UNVISITED, Tree
 
 TRACE_KINDS = ("expanded", "finished", "proven", "not kept")
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from plainzero.games.contract import Game
-from plainzero.selfplay.games import ENDINGS, NOBODY
+from plainzero.selfplay.games_in_progress import ENDINGS, NOBODY
 from plainzero.selfplay.records import GameRecord, schema_of
 
 

@@ -4,10 +4,10 @@ import dataclasses
 from dataclasses import dataclass
 
 from plainzero.games.contract import Game, has_chance
+from plainzero.options import check_types
 from plainzero.search.config import SearchConfig
-from plainzero.settings import check_types
 
-_MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/measurements.md
+_MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/lab-notebook.md
 
 
 @dataclass(frozen=True)

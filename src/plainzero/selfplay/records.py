@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from plainzero.games.contract import Game
-from plainzero.selfplay.games import ENDINGS, NOBODY, Games
+from plainzero.selfplay.games_in_progress import ENDINGS, NOBODY, Games
 
 
 class GameRecord(NamedTuple):

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plainzero.games.contract import Game, has_chance
+from plainzero.options import parse_option
 from plainzero.search.config import SearchConfig, lay_over
-from plainzero.settings import parse_option
 
 _SECTION = "search."
 

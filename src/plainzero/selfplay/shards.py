@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet
 
-from plainzero.files import write_whole
+from plainzero.atomic_files import write_whole
 from plainzero.games.contract import Game
 from plainzero.selfplay.records import GameRecord, from_table, to_table
 

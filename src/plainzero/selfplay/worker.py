@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 from plainzero.games.contract import Game
 from plainzero.games.rules import register
 from plainzero.search import cpu
-from plainzero.search.cache import EvaluationCache
 from plainzero.search.config import SearchConfig, check_for_game
-from plainzero.search.leaves import LeafEvaluator
-from plainzero.search.options import make_options, resolve
-from plainzero.search.random import make_streams
+from plainzero.search.evaluate_leaves import LeafEvaluator
+from plainzero.search.evaluation_cache import EvaluationCache
+from plainzero.search.kernels.random_streams import make_streams
+from plainzero.search.kernels.scratch import make_scratch
+from plainzero.search.resolve_options import make_options, resolve
 from plainzero.search.runner import check_faults
-from plainzero.search.scratch import make_scratch
-from plainzero.search.tree import make_tree, plan_tree
+from plainzero.search.tree_memory import make_tree, plan_tree
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
-from plainzero.selfplay.games import Games, make_games, make_plan
+from plainzero.selfplay.games_in_progress import Games, make_games, make_plan
 from plainzero.selfplay.records import GameRecord, take_record
-from plainzero.selfplay.turns import start_games, start_searches, take_turns
+from plainzero.selfplay.turn_kernels import start_games, start_searches, take_turns
 
 _KEPT_SEARCHES = 3  # room for what is kept of earlier searches, in searches
 

@@ -16,19 +16,19 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from plainzero import __version__
-from plainzero.binding import RuleError
+from plainzero.compiler.bind_rules import RuleError
 from plainzero.search.runner import RuleFault
-from plainzero.server import pages
-from plainzero.server.guard import Guard
+from plainzero.server.api import page_files as pages
+from plainzero.server.api.access_control import Guard
+from plainzero.server.api.errors import FAULT, describe_invalid, is_refusal
+from plainzero.server.api.game_routes import make_game_routes
+from plainzero.server.api.openapi import message_schemas
+from plainzero.server.api.run_routes import make_run_routes
+from plainzero.server.api.search_routes import make_search_routes
+from plainzero.server.api.socket import Connection
 from plainzero.server.options import ServerOptions
-from plainzero.server.refusals import FAULT, describe_invalid, is_refusal
-from plainzero.server.routes_games import make_game_routes
-from plainzero.server.routes_runs import make_run_routes
-from plainzero.server.routes_searching import make_search_routes
-from plainzero.server.schema import message_schemas
+from plainzero.server.searching.scheduler import Busy
 from plainzero.server.services import Services
-from plainzero.server.socket import Connection
-from plainzero.server.turns import Busy
 
 
 class Server:

@@ -5,7 +5,7 @@ import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from plainzero.server.messages.games import Limits
+from plainzero.server.api.schemas.games import Limits
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 ANY_HOST = ("0.0.0.0", "::")

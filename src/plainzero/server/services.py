@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Callable
 
 from plainzero import __version__
-from plainzero.opponents.shipped import has_shipped
-from plainzero.server.catalogue import Catalogue
-from plainzero.server.kept_traces import KeptTraces
-from plainzero.server.messages.games import About, Health, Position
-from plainzero.server.messages.runs import ResumeRun, RunInfo, StartRun
-from plainzero.server.messages.searching import SearchPlayer
+from plainzero.opponents.bundled_networks import has_shipped
+from plainzero.server.api.schemas.games import About, Health, Position
+from plainzero.server.api.schemas.runs import ResumeRun, RunInfo, StartRun
+from plainzero.server.api.schemas.searching import SearchPlayer
+from plainzero.server.game_catalogue import Catalogue
 from plainzero.server.options import ServerOptions
-from plainzero.server.players import Players
-from plainzero.server.positions import Positions
-from plainzero.server.runs import Runs
-from plainzero.server.turns import Searches
-from plainzero.server.weights import Weights
+from plainzero.server.position_views import Positions
+from plainzero.server.runs.catalogue import Runs
+from plainzero.server.runs.loaded_networks import Weights
+from plainzero.server.searching.agents import Players
+from plainzero.server.searching.scheduler import Searches
+from plainzero.server.traces.trace_cache import KeptTraces
 
 FIRST_GAME = "connect-four"
 _FRESH = 0.9  # seconds for which what is known of the runs counts as new

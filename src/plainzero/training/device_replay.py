@@ -10,11 +10,11 @@ from torch import Tensor
 
 from plainzero.games.contract import Game
 from plainzero.games.symmetries import symmetry_tables
-from plainzero.selfplay.positions import DevicePositions, Positions, observe_all
-from plainzero.training.config import TrainingConfig
-from plainzero.training.device_plan import SURPLUS, PlannedSteps, RowPlan
-from plainzero.training.device_ring import Ring
+from plainzero.selfplay.observations import DevicePositions, Positions, observe_all
+from plainzero.training.batch_sampler import SURPLUS, PlannedSteps, RowPlan
 from plainzero.training.replay import FIRST_PRIORITY, SMALLEST_PRIORITY, window_size
+from plainzero.training.ring import Ring
+from plainzero.training.settings import TrainingConfig
 
 _FIRST_CAPACITY = 1 << 17  # of the ring, unless window_start is less
 _POLICY_TYPE = torch.float32  # as stored; a batch has float32 whatever this is
@@ -169,7 +169,7 @@ class DeviceReplay:
         if self.device.type == "cpu":
             records = states.index_select(0, rows).numpy().view(self.game.dtype)[:, 0]
             return torch.from_numpy(observe_all(self.game, records))
-        from plainzero.selfplay.device import observe_rows
+        from plainzero.selfplay.gpu.player import observe_rows
 
         shape = (len(rows), *self.game.observation_shape)
         planes = torch.empty(shape, dtype=torch.float32, device=self.device)

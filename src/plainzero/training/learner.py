@@ -11,9 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from plainzero.networks.evaluators import available_engines
-from plainzero.networks.torch_engine import torch_threads
-from plainzero.training.config import TrainingConfig
+from plainzero.networks.backends.torch_backend import torch_threads
+from plainzero.networks.network_evaluators import available_engines
 from plainzero.training.losses import Measures, compute_losses, measure, mover_values
 from plainzero.training.optimizers import (
     averaging_decay,
@@ -24,7 +23,8 @@ from plainzero.training.optimizers import (
     saved_state,
 )
 from plainzero.training.replay import Batch, Plan
-from plainzero.training.reports import Report
+from plainzero.training.settings import TrainingConfig
+from plainzero.training.step_averages import Report
 
 
 class Learner:

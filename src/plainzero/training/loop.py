@@ -13,17 +13,17 @@ from torch import Tensor
 from plainzero.devices import use
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import make_network
-from plainzero.networks.evaluators import make_evaluator
+from plainzero.networks.network_evaluators import make_evaluator
 from plainzero.networks.weights import save_weights
-from plainzero.selfplay.positions import targets_of
+from plainzero.selfplay.observations import targets_of
 from plainzero.selfplay.shards import read_latest
-from plainzero.training.config import RunConfig
-from plainzero.training.folder import RunError, RunFolder
-from plainzero.training.generating import Played
+from plainzero.training.generator import Played
 from plainzero.training.metrics import MetricsLog
 from plainzero.training.places import make_generator, make_learner, make_replay
 from plainzero.training.replay import window_size
-from plainzero.training.saved import STRENGTH_SIMULATIONS, playing_search
+from plainzero.training.run_folder import RunError, RunFolder
+from plainzero.training.saved_run import STRENGTH_SIMULATIONS, playing_search
+from plainzero.training.settings import RunConfig
 from plainzero.training.watching import Assess, AssessApart, Gate, Listener
 
 _log = logging.getLogger("plainzero")

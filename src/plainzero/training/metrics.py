@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from plainzero.selfplay.columns import Outcomes
-from plainzero.selfplay.games import BY_PROOF, BY_RESIGNATION
+from plainzero.selfplay.games_in_progress import BY_PROOF, BY_RESIGNATION
 from plainzero.selfplay.worker import Timing
 
 # Where TensorBoard shows each number; what is not named here stands under "run".

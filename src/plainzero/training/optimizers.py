@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from plainzero.networks.weights import put_weights
-from plainzero.training.config import TrainingConfig
+from plainzero.training.settings import TrainingConfig
 
 _log = logging.getLogger("plainzero")
 _AVERAGING_START = 10.0  # steps over which the average begins to reach back

@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 from plainzero.devices import torch_device
 from plainzero.games.contract import Game
-from plainzero.training.config import RunConfig, TrainingConfig
-from plainzero.training.folder import RunFolder
-from plainzero.training.generating import Generator
+from plainzero.training.generator import Generator
 from plainzero.training.learner import Learner
 from plainzero.training.replay import Replay
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.settings import RunConfig, TrainingConfig
 
 if TYPE_CHECKING:
-    from plainzero.selfplay.compilers import Compilers
-    from plainzero.training.device_generating import DeviceGenerator
-    from plainzero.training.device_learner import DeviceLearner
+    from plainzero.selfplay.gpu.compile_processes import Compilers
     from plainzero.training.device_replay import DeviceReplay
+    from plainzero.training.gpu.generator import DeviceGenerator
+    from plainzero.training.gpu.learner import DeviceLearner
 
     AnyLearner = Learner | DeviceLearner
     AnyReplay = Replay | DeviceReplay
@@ -25,7 +25,7 @@ def make_learner(network: Any, config: TrainingConfig, device: str, threads: int
     """What takes gradient steps."""
     if device == "cpu":
         return Learner(network, config, threads)
-    from plainzero.training.device_learner import DeviceLearner
+    from plainzero.training.gpu.learner import DeviceLearner
 
     return DeviceLearner(network, config, torch_device(device))
 
@@ -51,6 +51,6 @@ def make_generator(
     """What plays games."""
     if device == "cpu":
         return Generator(folder, config, game, network, threads)
-    from plainzero.training.device_generating import DeviceGenerator
+    from plainzero.training.gpu.generator import DeviceGenerator
 
     return DeviceGenerator(folder, config, game, network, torch_device(device), compilers)

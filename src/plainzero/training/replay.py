@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from plainzero.games.contract import Game
 from plainzero.games.symmetries import symmetry_tables
-from plainzero.selfplay.positions import Positions, observe_all
-from plainzero.training.config import TrainingConfig
+from plainzero.selfplay.observations import Positions, observe_all
+from plainzero.training.settings import TrainingConfig
 
 FIRST_PRIORITY = 1.0  # of the positions of an empty window
 SMALLEST_PRIORITY = 1e-3

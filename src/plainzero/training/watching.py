@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from plainzero.networks.evaluators import NetworkEvaluator
+from plainzero.networks.network_evaluators import NetworkEvaluator
 from plainzero.search.config import SearchConfig
 
 Assess = Callable[[NetworkEvaluator, SearchConfig], dict[str, float]]

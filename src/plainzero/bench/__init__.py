@@ -1,0 +1,1 @@
+"""The measurements of `plainzero bench`; other programs run in separate processes (`peers`)."""

@@ -1,0 +1,1 @@
+"""What several commands share: arguments, boards and progress in the terminal, errors."""

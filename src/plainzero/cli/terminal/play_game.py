@@ -1,0 +1,221 @@
+"""One game between a person and the search, or another agent."""
+
+import random
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from plainzero import CHANCE, Searcher, SearchResult
+from plainzero.cli.terminal import boards as drawing
+from plainzero.cli.terminal.errors import BadInput
+from plainzero.cli.terminal.search_arguments import draw_outcome, move_name, parse_move
+from plainzero.cli.terminal.search_progress import Thought, think
+from plainzero.opponents.agent import GaveUp, Opponent, PlayedGame, choose_moves
+
+WATCHING = -2  # the seat of a person who only looks on
+_HELP = """Type a move, or
+  hint   what the search would play for you
+  undo   take back your last move, and what followed
+  help   this list, and the legal moves
+  quit   stop here"""
+_MOST_NAMED = 30
+
+
+class Match:
+    """A game in progress: the position, how it came about, and the search's tree.
+
+    Args:
+        searcher: plays the other seats, and keeps its tree from move to move.
+        seat: the person's, or WATCHING.
+        seed: of the search and of chance.
+        opponent: plays the other seats instead of the searcher, which then only gives hints.
+        name: of whoever plays them.
+    """
+
+    def __init__(  # noqa: D107
+        self,
+        searcher: Searcher,
+        seat: int,
+        seed: int,
+        opponent: Opponent | None = None,
+        name: str = "search",
+    ) -> None:
+        self.searcher, self.game, self.seat, self.seed = searcher, searcher.game, seat, seed
+        self.opponent, self.name = opponent, name
+        self.state: Any = self.game.new_state()
+        self.history: list[Any] = []  # positions before this one
+        self.moves: list[int] = []  # one for each of them
+        self.chance = random.Random(seed)
+        self.console = Console(highlight=False)
+
+    def play(self) -> None:
+        """Plays to the end, or until the person has had enough."""
+        self._greet()
+        while not self.state.is_over:
+            if self.state.to_play == CHANCE:
+                self._play_chance()
+            elif self.state.to_play != self.seat:
+                if not self._play_other():
+                    return
+            elif not self._ask():
+                self.console.print("Stopped. Until next time!")
+                return
+        self._draw()
+        self.console.print(f"[bold]{escape(self._outcome())}[/]")
+
+    def _greet(self) -> None:
+        mark = drawing.player_marks(self.game).get(self.seat)
+        you = (
+            f"you are the {drawing.seat_name(self.seat)}" if self.seat != WATCHING else "you watch"
+        )
+        sign = f" ({escape(mark)})" if mark else ""
+        alone = self.game.num_players == 1 and self.seat != WATCHING
+        self.console.print(
+            f"[bold]{self.game.name}[/]: {'you play alone' if alone else you + sign}."
+            + (" Type a move, or [bold]help[/]." if self.seat != WATCHING else "")
+        )
+
+    def _play_chance(self) -> None:
+        outcome = draw_outcome(self.game, self.state, self.chance)
+        self.console.print(f"[dim]chance: {escape(self._name(outcome))}[/]")
+        self._apply(outcome)
+
+    def _play_other(self) -> bool:
+        """Plays for whoever is not the person; False when that one gives the game up."""
+        if self.seat == WATCHING or not self.history:
+            self._draw()
+        if self.opponent is not None:
+            movers = [int(state.to_play) for state in self.history]
+            played = PlayedGame(0, self.moves, movers, self.state)
+            decision = choose_moves(self.opponent, [played], self.seed + len(self.history))[0]
+            if isinstance(decision, GaveUp):
+                why = f": {decision.fault}" if decision.fault else ""
+                self._say(f"[bold]{escape(self.name)} gives up{escape(why)}.[/]")
+                return False
+            action, opinion = decision, ""
+        else:
+            thought = self._think()
+            action, opinion = thought.result.action, _opinion(thought)
+        name = escape(self._name(action))
+        two = self.game.num_players <= 2
+        who = escape(self.name) if two else drawing.seat_name(self.state.to_play)
+        self._say(f"[bold]{who} plays [green]{name}[/][/]  [dim]{opinion}[/]")
+        self._apply(action)
+        return True
+
+    def _ask(self) -> bool:
+        """Asks until the person has moved or taken back a move; False when there is no more."""
+        self._draw()
+        while True:
+            word = self._read()
+            if word in ("quit", "exit", "q"):
+                return False
+            if word == "undo" and self._undo():
+                return True
+            if word == "hint":
+                self._hint()
+            elif word in ("help", "?"):
+                self.console.print(f"{_HELP}\nLegal moves: {escape(self._legal_names())}")
+            elif word and word != "undo" and self._try(word):
+                return True
+
+    def _read(self) -> str:
+        """What the person types; "quit" at the end of the input."""
+        try:
+            word = self.console.input("[bold]your move>[/] ").strip()
+        except (EOFError, KeyboardInterrupt):
+            self.console.print()
+            return "quit"
+        if not sys.stdin.isatty():  # a script's input is not on the screen yet
+            self.console.print(word, markup=False)
+        return word
+
+    def _try(self, word: str) -> bool:
+        try:
+            action = parse_move(self.game, word)
+            if action not in self.game.legal(self.state):
+                raise BadInput(f"{word} is not legal here; legal moves: {self._legal_names()}")
+        except BadInput as error:
+            self.console.print(f"[red]{escape(str(error))}[/]")
+            return False
+        self._apply(action)
+        return True
+
+    def _undo(self) -> bool:
+        """Goes back to the person's last decision, if there was one."""
+        mine = [i for i, state in enumerate(self.history) if state.to_play == self.seat]
+        if not mine:
+            self.console.print("[red]There is no move of yours to take back.[/]")
+            return False
+        self.state = self.history[mine[-1]]
+        del self.history[mine[-1] :], self.moves[mine[-1] :]
+        return True
+
+    def _hint(self) -> None:
+        thought = self._think()
+        name = escape(self._name(thought.result.best_action))
+        self._say(f"[bold]hint: [green]{name}[/][/]  [dim]{_opinion(thought)}[/]")
+        self.console.print(drawing.moves_table(thought.result))
+
+    def _think(self) -> Thought:
+        return think(self.searcher, self.state, self.seed + len(self.history))
+
+    def _apply(self, action: int) -> None:
+        self.history.append(self.game.copy(self.state))
+        self.game.apply(self.state, action)
+        self.moves.append(int(action))
+        self.searcher.advance(action)
+
+    def _draw(self) -> None:
+        self.console.print()
+        before = self.history[-1] if self.history else None
+        self.console.print(drawing.draw_board(self.game, self.state, before))
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, soft_wrap=True)
+
+    def _name(self, action: int) -> str:
+        return move_name(self.game, self.state, action)
+
+    def _legal_names(self) -> str:
+        names = [self._name(action) for action in self.game.legal(self.state)]
+        more = f" … ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
+        separator = ", " if any(" " in name for name in names) else " "
+        return separator.join(names[:_MOST_NAMED]) + more
+
+    def _outcome(self) -> str:
+        returns = self.state.returns.tolist()
+        if len(returns) == 1:
+            return f"The game is over; its result is {returns[0]:+.2f}."
+        if max(returns) == min(returns):
+            return "A draw."
+        winners = [player for player, value in enumerate(returns) if value == max(returns)]
+        if winners == [self.seat]:
+            return "You win!"
+        if len(returns) == 2 and self.seat != WATCHING:
+            return "The search wins." if self.name == "search" else f"{self.name} wins."
+        return f"The {' and the '.join(map(drawing.seat_name, winners))} wins."
+
+
+def parse_side(side: str, num_players: int) -> int:
+    """The seat: first, second, … or its number from 1; none is WATCHING."""
+    seats = [drawing.seat_name(player).split()[0] for player in range(num_players)]
+    numbers = [str(player + 1) for player in range(num_players)]
+    if side == "none":
+        return WATCHING
+    for names in (seats, numbers):
+        if side in names:
+            return names.index(side)
+    raise BadInput(f"--side is {side!r}; choose one of: {', '.join(seats)}, none")
+
+
+def _opinion(thought: Thought) -> str:
+    """The value the mover expects, the line, and the work, in a few words."""
+    result: SearchResult = thought.result
+    value = drawing.proof_word(result.value) if result.proven else f"{result.value:+.2f}"
+    return (
+        f"expects {value} · line {escape(drawing.line_text(result, 8))} · "
+        f"{result.simulations:,} simulations in {thought.seconds:.1f} s"
+    )

@@ -1,0 +1,125 @@
+"""What was typed, as a game, a position and a searcher."""
+
+import random
+import re
+from typing import Any, NamedTuple
+
+from plainzero import CHANCE, Game, SearchConfig, Searcher, make_game
+from plainzero.cli.terminal.errors import BadInput, refusing
+from plainzero.search.config import parse_option
+
+# Visits are counted in 32 bits, and a clock that is set to centuries overflows.
+_BUDGETS = {"simulations": 2_000_000_000, "nodes": 2_000_000_000, "seconds": 1_000_000_000}
+
+
+class Wishes(NamedTuple):
+    """The options that `plainzero search` and `plainzero play` share, as they were typed."""
+
+    game: str
+    simulations: int | None
+    seconds: float | None
+    evaluator: str
+    settings: list[str]  # option=value
+    threads: int | None = None
+
+
+def make_searcher(wishes: Wishes, default_budget: dict[str, Any]) -> Searcher:
+    """The searcher that was asked for.
+
+    Args:
+        wishes: the options.
+        default_budget: options that set the budget where none was asked for.
+    """
+    with refusing(wishes.game):
+        config = make_config(wishes, default_budget)
+        return Searcher(make_game(wishes.game), wishes.evaluator, config, threads=wishes.threads)
+
+
+def make_config(wishes: Wishes, default_budget: dict[str, Any]) -> SearchConfig:
+    """The options together. A budget that was asked for replaces the default one."""
+    options = dict(_parse_setting(setting) for setting in wishes.settings)
+    for name in ("simulations", "seconds"):
+        if (value := getattr(wishes, name)) is not None:
+            options[name] = value
+    if options.keys().isdisjoint(_BUDGETS):
+        options |= default_budget
+    for name, most in _BUDGETS.items():
+        if options.get(name, 0) > most:
+            raise BadInput(f"{name} is {options[name]}; it can be {most:,} at most")
+    return SearchConfig(**{"simulations": 0, **options})
+
+
+def play_moves(game: Game, text: str, seed: int) -> tuple[Any, list[str]]:
+    """The position after the moves in `text`, and their names.
+
+    Where it is chance's turn and the next word is none of its outcomes, one is drawn.
+    """
+    state, played, chance = game.new_state(), [], random.Random(seed)
+    words = split_moves(game, text)
+    while words or waits_for_chance(state):
+        if not waits_for_chance(state):
+            action = parse_move(game, words.pop(0))
+        elif (named := _named_outcome(game, state, words)) is not None:
+            action = named
+        else:
+            action = draw_outcome(game, state, chance)
+        played.append(move_name(game, state, action))
+        game.apply(state, action)
+    return state, played
+
+
+def waits_for_chance(state: Any) -> bool:
+    """Whether chance decides what happens next."""
+    return bool(state.to_play == CHANCE and not state.is_over)
+
+
+def split_moves(game: Game, text: str) -> list[str]:
+    """Moves are separated by commas; or by spaces, unless the whole is one move's name."""
+    if "," in text:
+        return [word.strip() for word in text.split(",") if word.strip()]
+    try:
+        game.parse_action(text.strip())
+    except ValueError:
+        return text.split()
+    return [text.strip()]
+
+
+def parse_move(game: Game, word: str) -> int:
+    """The action of that name.
+
+    Raises:
+        BadInput: for a name that the game does not know, whatever its own parser raises.
+    """
+    try:
+        return int(game.parse_action(word))
+    except (ValueError, KeyError, IndexError) as error:
+        if isinstance(error, ValueError) and word in str(error):
+            raise BadInput(str(error)) from error
+        raise BadInput(f"{game.name} has no move {word!r}") from error
+
+
+def draw_outcome(game: Game, state: Any, chance: random.Random) -> int:
+    """One of chance's outcomes, drawn by its probabilities."""
+    outcomes, probabilities = zip(*game.chances(state), strict=True)
+    return int(chance.choices(outcomes, probabilities)[0])
+
+
+def move_name(game: Game, state: Any, action: int) -> str:
+    """What people call the action in this position, chance's outcomes included."""
+    return (game.outcome_name if state.to_play == CHANCE else game.action_name)(action)
+
+
+def _named_outcome(game: Game, state: Any, words: list[str]) -> int | None:
+    """The outcome that the first word names, if it does; the word is then taken."""
+    for outcome, _ in game.chances(state):
+        if words and game.outcome_name(outcome) == words[0]:
+            del words[0]
+            return outcome
+    return None
+
+
+def _parse_setting(text: str) -> tuple[str, Any]:
+    match = re.fullmatch(r"\s*([^=\s]+)\s*=\s*(.*?)\s*", text)
+    if match is None:
+        raise BadInput(f"--set {text!r} is not an option=value; write e.g. --set c_puct=2")
+    return match[1], parse_option(match[1], match[2])

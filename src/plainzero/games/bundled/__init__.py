@@ -1,0 +1,1 @@
+"""The bundled games: one module each, or one package."""

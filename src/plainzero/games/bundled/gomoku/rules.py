@@ -1,0 +1,272 @@
+"""Gomoku: five in a row on the crossings of a board, by the rules that people play it by.
+
+Each player's stones are rows of bits, so that a line through a point is a word that a few
+operations judge, see `gomoku_lines.py`. What renju and double-three forbid is in
+`gomoku_forbidden.py`.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from plainzero.games.bundled.gomoku.board import GomokuBoard
+from plainzero.games.bundled.gomoku.captures import count_pairs, enclosed_pairs, turn_pairs
+from plainzero.games.bundled.gomoku.forbidden_points import Side, forbidden_points
+from plainzero.games.bundled.gomoku.line_patterns import has_five, line_words, standing_five
+from plainzero.games.contract import PIECES, Field, Grid, field
+
+
+class Gomoku(GomokuBoard):
+    """Five in a row, column or diagonal win."""
+
+    rule: Literal["freestyle", "standard", "renju"] = "freestyle"
+    captures: int = 0  # pairs to win by; 0: nothing is captured
+    double_three: Literal["allowed", "forbidden"] = "allowed"
+
+    set_up_knows_the_end = True  # a five may wait for its answer, and then has not yet won
+    observation_shape = property(
+        lambda self: (2 + self.is_renju + 2 * self.is_capturing, self.size, self.size)
+    )
+    # A stone for each point, and for each that a capture freed; one pair less than wins is taken.
+    max_turns = property(lambda self: self.num_actions + 4 * max(0, self.captures - 1))
+    is_renju = property(lambda self: self.rule == "renju")
+    is_standard = property(lambda self: self.rule == "standard")
+    is_capturing = property(lambda self: self.captures > 0)
+    bars_double_threes = property(lambda self: self.double_three == "forbidden")
+    has_forbidden = property(lambda self: self.is_renju or self.bars_double_threes)
+
+    def __post_init__(self) -> None:
+        """Refuses rules that do not go together."""
+        super().__post_init__()
+        if not 0 <= self.captures <= 10:
+            raise ValueError(f"{self.title()}: captures must be 0 to 10, not {self.captures}")
+        if self.is_renju and (self.is_capturing or self.bars_double_threes):
+            raise ValueError(
+                f"{self.title()}: rule=renju has its own forbidden moves and no captures; "
+                "leave captures=0 and double_three=allowed, or take another rule"
+            )
+
+    def fields(self) -> dict[str, Field]:
+        """The stones, and what else there is under these rules."""
+        point = np.uint8 if self.num_actions <= 256 else np.uint16
+        fields = {
+            **super().fields(),
+            "pairs": field(np.int8, (2,)),  # taken by each player
+            "is_pending": field(np.bool_),  # whether the opponent has a five that can be answered
+        }
+        if self.has_forbidden:
+            fields["forbidden"] = field(np.int32, (self.size,))  # to the next player, row by row
+        else:
+            fields["empty"] = field(point, (self.num_actions,))  # empty points in order, then zeros
+            fields["num_empty"] = field(np.int16)
+        return fields
+
+    def reset(self, state: Any) -> None:
+        """An empty board."""
+        if not self.has_forbidden:
+            self.list_empty(state)
+
+    def list_empty(self, state: Any) -> None:
+        """Lists the empty points anew."""
+        count = 0
+        for row in range(self.size):
+            points = self.empty_points(state, row)
+            for col in range(self.size):
+                if (points >> col) & 1:
+                    state.empty[count] = row * self.size + col
+                    count += 1
+        for index in range(count, self.num_actions):
+            state.empty[index] = 0
+        state.num_empty = count
+
+    def legal_actions(self, state: Any, actions: Any) -> int:
+        """Every empty point that is not forbidden, row by row from the top left."""
+        if self.has_forbidden:
+            count = 0
+            for row in range(self.size):
+                points = self.allowed_points(state, row)
+                for col in range(self.size):
+                    actions[count] = row * self.size + col  # stands only if it is counted
+                    count += (points >> col) & 1
+            return count
+        for index in range(state.num_empty):
+            actions[index] = state.empty[index]
+        return int(state.num_empty)
+
+    def allowed_points(self, state: Any, row: Any) -> Any:
+        """The points of a row on which the next player may put a stone, as bits."""
+        points = self.empty_points(state, row)
+        if self.has_forbidden:
+            points &= ~int(state.forbidden[row])
+        return points
+
+    def play(self, state: Any, action: Any) -> None:
+        """Puts a stone on a point and takes the pairs that it encloses."""
+        row, col, player = action // self.size, action % self.size, state.to_play
+        state.stones[player, row] |= 1 << col
+        if not self.has_forbidden:
+            self.take_point(state, action)
+        if self.is_capturing:
+            self.take_pairs(state, player, row, col)
+        if self.has_forbidden:
+            self.find_forbidden(state, 1 - player)
+        if self.is_capturing:
+            self.settle_captures(state, player, row, col)
+        elif self.makes_five(state, player, row, col):
+            self.win(state, player)
+        if not state.is_over and not self.can_move(state):
+            self.draw(state)
+        self.end_turn(state)
+
+    def take_point(self, state: Any, point: Any) -> None:
+        """Takes a point out of the list of empty ones, which stays in order."""
+        last = state.num_empty - 1
+        for index in range(last):  # neither a search nor a branch, so that it runs on vectors
+            here, following = state.empty[index], state.empty[index + 1]
+            state.empty[index] = following if here >= point else here
+        state.empty[last] = 0
+        state.num_empty = last
+
+    def makes_five(self, state: Any, player: Any, row: Any, col: Any) -> Any:
+        """Whether a player's stone on this point stands in a five."""
+        is_exact = self.is_exact(player)
+        across, down, falling, rising = line_words(state.stones, player, self.size, row, col)
+        return (
+            has_five(across, is_exact)
+            or has_five(down, is_exact)
+            or has_five(falling, is_exact)
+            or has_five(rising, is_exact)
+        )
+
+    def find_forbidden(self, state: Any, player: Any) -> None:
+        """Notes what is forbidden to a player who is to move next."""
+        is_barred = self.bars_double_threes or player == 0  # in renju the first player only
+        for row in range(self.size):
+            points = 0
+            if is_barred:
+                side = Side(state.stones, player, self.size, self.is_renju, self.is_exact(player))
+                points = forbidden_points(side, row, self.empty_points(state, row))
+            state.forbidden[row] = points
+
+    def is_exact(self, player: Any) -> Any:
+        """Whether six or more in a row are no five of this player's."""
+        return self.is_standard or (self.is_renju and player == 0)
+
+    def can_move(self, state: Any) -> Any:
+        """Whether there is a point on which the next player may put a stone."""
+        if self.has_forbidden:
+            for row in range(self.size):
+                if self.allowed_points(state, row):
+                    return True
+            return False
+        return state.num_empty > 0
+
+    def take_pairs(self, state: Any, player: Any, row: Any, col: Any) -> None:
+        """Takes what a player's new stone encloses off the board."""
+        pairs = enclosed_pairs(state.stones, player, self.size, row, col)
+        if pairs:
+            turn_pairs(state.stones, 1 - player, row, col, pairs)
+            state.pairs[player] += count_pairs(pairs)
+            if not self.has_forbidden:
+                self.list_empty(state)
+
+    def settle_captures(self, state: Any, player: Any, row: Any, col: Any) -> None:
+        """Who has won, where pairs are taken: a five that can be answered has to wait a move."""
+        was_pending, state.is_pending = state.is_pending, False
+        if state.pairs[player] >= self.captures:
+            self.win(state, player)
+        elif was_pending and self.has_standing_five(state, 1 - player):
+            self.win(state, 1 - player)
+        elif self.makes_five(state, player, row, col):
+            self.claim_five(state, player)
+
+    def claim_five(self, state: Any, player: Any) -> None:
+        """A player's five wins, or waits for the answer to it."""
+        if self.is_capturing and self.can_answer(state, 1 - player):
+            state.is_pending = True
+        else:
+            self.win(state, player)
+
+    def has_standing_five(self, state: Any, player: Any) -> Any:
+        """Whether a player has a five anywhere."""
+        return standing_five(state.stones, player, self.size, self.is_exact(player))
+
+    def can_answer(self, state: Any, player: Any) -> bool:
+        """Whether a move takes the pairs that a player still needs, or breaks the other's fives."""
+        for row in range(self.size):
+            points = self.allowed_points(state, row)
+            for col in range(self.size):
+                if (points >> col) & 1:
+                    pairs = enclosed_pairs(state.stones, player, self.size, row, col)
+                    if pairs and (
+                        state.pairs[player] + count_pairs(pairs) >= self.captures
+                        or self.breaks_fives(state, player, row, col, pairs)
+                    ):
+                        return True
+        return False
+
+    def breaks_fives(self, state: Any, player: Any, row: Any, col: Any, pairs: Any) -> Any:
+        """Whether the opponent has no five left when a player takes these pairs."""
+        turn_pairs(state.stones, 1 - player, row, col, pairs)
+        is_broken = not self.has_standing_five(state, 1 - player)
+        turn_pairs(state.stones, 1 - player, row, col, pairs)
+        return is_broken
+
+    def observe(self, state: Any, planes: Any) -> None:
+        """The mover's stones, the opponent's; then whether the mover is first, or pairs taken."""
+        player = state.to_play
+        for row in range(self.size):
+            own = int(state.stones[player, row])
+            stones = own | int(state.stones[1 - player, row])
+            if stones != 0:
+                for col in range(self.size):
+                    if (stones >> col) & 1:
+                        planes[0 if (own >> col) & 1 else 1, row, col] = 1.0
+            if self.is_renju or self.is_capturing:
+                for col in range(self.size):
+                    if self.is_renju:
+                        planes[2, row, col] = 1 - player
+                    if self.is_capturing:
+                        planes[2, row, col] = state.pairs[player] / self.captures
+                        planes[3, row, col] = state.pairs[1 - player] / self.captures
+
+    def view(self, state: Any) -> Grid:
+        """The board, each point clickable; fives are marked."""
+        cells, places = self.draw_stones(state), range(self.size)
+        actions = np.arange(self.num_actions).reshape(self.size, self.size).tolist()
+        marks = [
+            (row, col)
+            for player in range(2)
+            if self.has_standing_five(state, player)
+            for row in places
+            for col in places
+            if cells[row][col] == PIECES[player] and self.makes_five(state, player, row, col)
+        ]
+        letters = [chr(ord("a") + col) for col in places]
+        numbers = [str(self.size - row) for row in places]
+        return Grid(cells, actions, marks, "points", columns=letters, rows=numbers)
+
+    def set_up(self, state: Any, cells: list[list[str]]) -> None:
+        """Any stones, as many of each as one likes; no pairs are taken, and a five has won.
+
+        Where there are captures, a five of the player who is not to move waits for the answer.
+        """
+        self.put_stones(state, cells)
+        if self.has_forbidden:
+            self.find_forbidden(state, state.to_play)
+        else:
+            self.list_empty(state)
+        mover, other = state.to_play, 1 - state.to_play
+        if self.is_capturing and self.has_standing_five(state, mover):
+            self.win(state, mover)  # the answer to it was the last move
+        elif self.has_standing_five(state, other):
+            self.claim_five(state, other)
+        elif self.has_standing_five(state, mover):
+            self.win(state, mover)
+        elif not self.can_move(state):
+            self.draw(state)
+
+    def text(self, state: Any) -> str:
+        """The board with the names of its rows and columns, and the pairs taken."""
+        pairs = f"\npairs: x {state.pairs[0]}, o {state.pairs[1]}" if self.is_capturing else ""
+        return super().text(state) + pairs

@@ -1,0 +1,1 @@
+"""OpenSpiel's perfect-information games, played through our contract."""

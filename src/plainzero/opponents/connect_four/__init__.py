@@ -1,0 +1,1 @@
+"""Perfect play of Connect Four: an exact solver and an opening book."""

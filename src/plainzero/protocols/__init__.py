@@ -1,0 +1,1 @@
+"""Protocols for game engines, GTP and Gomocup: PlainZero as an engine, and engines as agents."""

@@ -1,0 +1,1 @@
+"""The Gomocup protocol: `engine` runs other engines; `program` and `session` make PlainZero one."""

@@ -1,0 +1,1 @@
+"""GTP 2: `engine` runs other engines; `program` and `session` make PlainZero one."""

@@ -1,0 +1,1 @@
+"""The search algorithm, compiled for CPU and GPU; `plainzero.search` lists the reading order."""

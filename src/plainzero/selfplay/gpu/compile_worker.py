@@ -1,0 +1,126 @@
+"""What a process does that compiles kernels for a run; see compilers.py.
+
+As a program: GAME KERNELS DEVICE SEARCH, the last in JSON. What was compiled before is left alone.
+"""
+
+import json
+import math
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from plainzero.compiler.gpu_kernels import CudaKernel, upload
+from plainzero.devices import choose_device
+from plainzero.games.contract import Game
+from plainzero.games.registry import make_game
+from plainzero.games.rules import register
+from plainzero.search.config import SearchConfig
+from plainzero.search.evaluators import LeafArrays
+from plainzero.search.gpu import kernels as search_cuda
+from plainzero.search.gpu.runner import DEVICE
+from plainzero.search.kernels.scratch import Scratch, make_scratch
+from plainzero.search.resolve_options import Options, as_arguments, make_options, resolve
+from plainzero.search.tree_memory import TreeSize, edges_per_node, make_tree
+from plainzero.selfplay.config import SelfPlayConfig, resolve_selfplay
+from plainzero.selfplay.games_in_progress import BY_RULES, Games, make_games, make_plan, move_dtype
+from plainzero.selfplay.gpu import kernels as cuda
+from plainzero.selfplay.gpu.harvest import NUM_COUNTS, Harvest, finished_dtype
+
+SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
+    "select": (cuda.select_turns,),
+    "finish": (cuda.finish_turns,),
+    "others": (
+        cuda.begin_games,
+        cuda.begin_searches,
+        cuda.count_games,
+        cuda.take_games,
+        cuda.observe_positions,
+    ),
+}
+"""Of self-play, which a run begins with: what each process compiles."""
+
+SEARCH: dict[str, tuple[CudaKernel, ...]] = {
+    "search": (search_cuda.play_round, search_cuda.report_games)
+}
+"""Of searches, by which a gate measures new weights."""
+
+_NODES = 8  # of the tree for which kernels are called
+_PATIENCE = 10  # added to the niceness of what is not needed at once
+
+
+def options_of(game: Game, search: SearchConfig) -> Options:
+    """What kernels for such searches with a network are compiled for."""
+    return as_arguments(make_options(_resolved(search), game))
+
+
+def _resolved(search: SearchConfig) -> SearchConfig:
+    """As a search with a network resolves it."""
+    return resolve(search, lambda planes: planes)
+
+
+def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
+    """Compiles kernels for such searches by calling each for one game.
+
+    That of a search selects its first leaf. That of self-play has ended, so that nothing is
+    selected or finished; it is begun, and begun again, but not taken.
+    """
+    search, options = _resolved(search), options_of(game, search)
+    config = resolve_selfplay(SelfPlayConfig(games=1), game)
+    size = TreeSize(nodes=_NODES, edges=_NODES * edges_per_node(game))
+    tree = make_tree(game, search, 1, size, DEVICE)
+    scratch = Scratch(*map(upload, make_scratch(game, search, 1, 0)))
+    games = make_games(game, 1)
+    games.seats["ending"] = BY_RULES
+    on_gpu, plan = Games(*map(upload, games)), upload(make_plan(config, search))
+
+    def zeros(*shape: int, dtype: Any = np.float32) -> Any:
+        return upload(np.zeros((1, *shape), dtype))
+
+    planes, cells = zeros(*game.observation_shape), zeros(math.prod(game.observation_shape))
+    leaves = LeafArrays(planes, cells, zeros(game.num_actions), zeros(1))
+    counts = upload(np.zeros((NUM_COUNTS, 1), np.int64))
+    states = upload(games.states[-1:])
+    harvest = Harvest(
+        games=zeros(dtype=finished_dtype(game)),
+        moves=zeros(dtype=move_dtype(game)),
+        states=states,
+        policies=zeros(game.num_actions),
+        outcomes=zeros(game.num_players),
+        values=zeros(game.num_players),
+    )
+    all_games = tree, scratch, on_gpu, plan
+    arguments: dict[CudaKernel, tuple[Any, ...]] = {
+        cuda.select_turns: (tree, scratch, options, on_gpu, leaves),
+        cuda.finish_turns: (*all_games, options, leaves),
+        cuda.begin_games: all_games,
+        cuda.begin_searches: all_games,
+        cuda.count_games: (scratch, on_gpu, counts),
+        cuda.take_games: (*all_games, zeros(dtype=np.int8), counts, harvest),
+        cuda.observe_positions: (states, zeros(dtype=np.int64), planes),
+        search_cuda.play_round: (tree, scratch, options, states, leaves, False, True),
+        search_cuda.report_games: (tree, scratch, options, zeros(4, dtype=np.int64)),
+    }
+    for kernel in (SELFPLAY | SEARCH)[name]:
+        kernel(register(game), *arguments[kernel], 0, 1)
+
+
+def are_compiled(game: Game, name: str, search: SearchConfig) -> bool:
+    """Whether the kernels are on disk."""
+    tag, options = register(game), options_of(game, search)
+    return all(kernel.is_cached(tag, options) for kernel in (SELFPLAY | SEARCH)[name])
+
+
+def main(name: str, kernels: str, device: str, search: str) -> None:
+    """Compiles what is not on disk yet."""
+    game, config = make_game(name), SearchConfig(**json.loads(search))
+    if kernels in SEARCH:
+        os.nice(_PATIENCE)
+    choose_device(device)
+    if not are_compiled(game, kernels, config):
+        compile_kernels(game, kernels, config)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

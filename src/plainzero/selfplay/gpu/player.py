@@ -1,0 +1,245 @@
+"""Thousands of games on a GPU: searched, played, ended and begun there; finished ones come back.
+
+The host starts rounds and takes harvests; it learns how many games have finished one harvest late,
+so the GPU never waits for it.
+"""
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from plainzero.compiler.gpu_kernels import put, upload, view
+from plainzero.games.contract import Game, has_chance
+from plainzero.games.rules import register
+from plainzero.networks.gpu.backend import CudaEvaluator, record
+from plainzero.search.config import SearchConfig, check_for_game
+from plainzero.search.gpu.pipeline import Part, Pipeline, make_parts
+from plainzero.search.gpu.runner import DEVICE
+from plainzero.search.gpu.warp_lanes import lanes_for
+from plainzero.search.kernels.scratch import Scratch, make_scratch
+from plainzero.search.resolve_options import as_arguments, make_options, resolve
+from plainzero.search.runner import check_faults
+from plainzero.search.tree_memory import edges_per_node, make_tree, plan_tree
+from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
+from plainzero.selfplay.games_in_progress import Games, make_games, make_plan, move_dtype
+from plainzero.selfplay.gpu import kernels as cuda
+from plainzero.selfplay.gpu.harvest import (
+    FAULTS,
+    GAMES,
+    NUM_COUNTS,
+    WAITING,
+    Harvest,
+    finished_dtype,
+)
+from plainzero.selfplay.observations import DevicePositions
+from plainzero.selfplay.worker import kept_nodes
+
+_KNOWN_RESULTS = 2  # a round waits for its slowest game: docs/lab-notebook.md
+_SPARE_GAMES = 2  # room in a store for so many games' longest moves beyond what is asked for
+
+
+class Store(NamedTuple):
+    """Room for the games of a generation on the GPU. G games, M moves, N targets."""
+
+    games: Tensor  # [G, bytes]
+    moves: Tensor  # [M, bytes]
+    states: Tensor  # [N, bytes]
+    policies: Tensor  # [N, A]
+    outcomes: Tensor  # [N, P]
+    values: Tensor  # [N, P]
+    taken: Tensor  # [NUM_COUNTS] how much of each there is
+    limits: Tensor  # [3] how many games, moves and targets there is room for
+
+
+class DeviceWorker:
+    """Plays games side by side on the GPU, with a network there.
+
+    Args:
+        game: the game.
+        evaluator: the network.
+        search: how moves are searched.
+        config: how games are played; `games` of them.
+        seed: of all games.
+    """
+
+    def __init__(  # noqa: D107
+        self,
+        game: Game,
+        evaluator: CudaEvaluator,
+        search: SearchConfig,
+        config: SelfPlayConfig,
+        seed: int,
+    ) -> None:
+        check_for_game(search, game)
+        check_selfplay_search(search)
+        self.game, self.evaluator, self.device = game, evaluator, evaluator.device
+        self.search = resolve(search, evaluator, "cuda")
+        self.config = resolve_selfplay(config, game)
+        self._tag, self._count = register(game), self.config.games
+        self._lanes = lanes_for(edges_per_node(game), self._count)
+        count = self._count
+        size = plan_tree(game, self.search, count, kept_nodes(search, self.config))
+        tree = make_tree(game, self.search, count, size, DEVICE)
+        scratch = Scratch(*map(upload, make_scratch(game, self.search, count, seed)))
+        games = Games(*map(upload, make_games(game, count)))
+        self._plan = make_plan(self.config, self.search)
+        self._arrays = (tree, scratch, games, upload(self._plan))
+        self._options = as_arguments(make_options(self.search, game, _KNOWN_RESULTS))
+        # Proofs and moves make for more work between two runs of the network than fits beside one:
+        # several parts gain nothing.
+        parts = make_parts(evaluator, count, count=1)
+        self._stream = parts[0].batch.stream
+        self._pipeline = Pipeline(parts, self._turn)
+        self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)
+        # What takes a harvest, by the address of a store, which is kept: no other may get that.
+        self._recorded: dict[int, tuple[Store, Any]] = {}
+        self._is_started = False
+
+    def use_weights(self, step: int) -> None:
+        """Says that the evaluator now has the weights of that step: trees are emptied."""
+        self._plan["step"] = step
+        put(self._plan, self._arrays[-1])
+        self._run(cuda.begin_searches if self._is_started else cuda.begin_games)
+        self._is_started = True
+
+    def play(self, rounds: int) -> None:
+        """Starts so many rounds of all games."""
+        if not self._is_started:
+            self.use_weights(0)
+        self._pipeline.play(rounds)
+
+    def make_store(self, positions: int) -> Store:
+        """Room for the games that make so many positions, and some more."""
+        sizes = games, moves, targets = self._plan_store(positions)
+        players, room = self.game.num_players, functools.partial(torch.zeros, device=self.device)
+
+        def records(count: int, dtype: np.dtype[Any]) -> Tensor:
+            return room((count, dtype.itemsize), dtype=torch.uint8)
+
+        return Store(
+            games=records(games, finished_dtype(self.game)),
+            moves=records(moves, move_dtype(self.game)),
+            states=records(targets, self.game.dtype),
+            policies=room((targets, self.game.num_actions)),
+            outcomes=room((targets, players)),
+            values=room((targets, players)),
+            taken=room(NUM_COUNTS, dtype=torch.int64),
+            limits=torch.tensor(sizes, device=self.device),
+        )
+
+    def _plan_store(self, positions: int) -> tuple[int, int, int]:
+        """How many games, moves and targets there is to be room for.
+
+        Targets never run out before there are enough positions. Games and moves do where chance
+        wills it: there is room for as many moves as are searched for so many targets on average,
+        were every game's opening an average one and its first searched move its last.
+        """
+        config, longest = self.config, self.game.max_turns + 1
+        targets = positions + min(self._count, positions) + _SPARE_GAMES * longest
+        searches = math.ceil(targets / config.full_share)
+        turns = 2 if has_chance(self.game) else 1  # the mover's, and chance's
+        most, mean = 1 + config.opening_plies, 1 + config.opening_share * config.opening_plies / 2
+        moves = math.ceil(searches * min(longest, turns * mean))
+        moves += min(self._count, positions) * min(longest, turns * most)
+        return searches, moves + _SPARE_GAMES * longest, targets
+
+    def harvest(self, store: Store) -> None:
+        """Starts to take the finished games into the store, as far as it has room for them.
+
+        The games that it had no room for wait for another store; `store.taken[WAITING]` of them.
+        """
+        key = id(store.taken)
+        if key in self._recorded:
+            self._recorded[key][1]()
+            return
+        self._take(store)  # for real: it compiles
+        self._recorded[key] = store, record(lambda: self._take(store), self.device)
+
+    def check(self, taken: NDArray[np.int64]) -> None:
+        """Raises what went wrong on the way; `taken` is a store's, on the host."""
+        check_faults(self.game, int(taken[FAULTS]))
+
+    def _take(self, store: Store) -> None:
+        tree, scratch, games, plan = self._arrays
+        counts, stream = self._counts, self._stream()
+        self._launch(cuda.count_games, scratch, games, view(counts), stream=stream)
+        ends = counts.cumsum(1) + store.taken[:, None]
+        has_room = (ends[: len(store.limits)] <= store.limits[:, None]).all(0)
+        fits = has_room & (counts[GAMES] > 0)
+        harvest = Harvest(
+            games=_as_records(store.games, finished_dtype(self.game)),
+            moves=_as_records(store.moves, move_dtype(self.game)),
+            states=_as_records(store.states, self.game.dtype),
+            policies=view(store.policies),
+            outcomes=view(store.outcomes),
+            values=view(store.values),
+        )
+        self._launch(
+            cuda.take_games,
+            tree,
+            scratch,
+            games,
+            plan,
+            view(fits.to(torch.int8)),
+            view(ends),
+            harvest,
+            stream=stream,
+        )
+        faults = counts[FAULTS].amax()
+        store.taken.add_((counts * fits).sum(1))
+        store.taken[FAULTS] = faults
+        store.taken[WAITING] = (counts[GAMES] * ~fits).sum()
+
+    def _turn(self, part: Part, finishes: bool, selects: bool) -> None:
+        """Finishes the leaves of a part, with the moves that they decide; selects the next ones."""
+        tree, scratch, games, _ = self._arrays
+        leaves, rows = part.leaves(), (part.first, part.last)
+        how: dict[str, Any] = {"lanes": self._lanes, "stream": part.batch.stream()}
+        if finishes:
+            cuda.finish_turns(self._tag, *self._arrays, self._options, leaves, *rows, **how)
+        if selects:
+            cuda.select_turns(self._tag, tree, scratch, self._options, games, leaves, *rows, **how)
+
+    def _run(self, kernel: Any) -> None:
+        self._launch(kernel, *self._arrays, stream=self._stream())
+
+    def _launch(self, kernel: Any, *arguments: Any, stream: int) -> None:
+        kernel(self._tag, *arguments, 0, self._count, stream=stream)
+
+
+def positions_of(store: Store, count: int) -> DevicePositions:
+    """The first `count` targets in a store."""
+    columns = (store.states, store.policies, store.outcomes, store.values)
+    return DevicePositions(*(column[:count] for column in columns))
+
+
+def observe_rows(game: Game, states: Tensor, rows: Tensor, planes: Tensor) -> None:
+    """Writes what a network sees of states[rows] to `planes`, on PyTorch's current stream.
+
+    Args:
+        game: the game.
+        states: uint8 [N, itemsize], the game's own records.
+        rows: int64 [B].
+        planes: float32 [B, *shape].
+    """
+    planes.zero_()
+    stream = int(torch.cuda.current_stream(planes.device).cuda_stream) if planes.is_cuda else 0
+    cuda.observe_positions(
+        register(game),
+        _as_records(states, game.dtype),
+        view(rows),
+        view(planes),
+        0,
+        len(rows),
+        stream=stream,
+    )
+
+
+def _as_records(raw: Tensor, dtype: np.dtype[Any]) -> Any:
+    """[N] the records of which `raw` has the bytes [N, itemsize]."""
+    return view(raw.reshape(-1), dtype)

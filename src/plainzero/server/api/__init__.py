@@ -1,0 +1,1 @@
+"""HTTP routes, the WebSocket, their message schemas, and access control."""

@@ -1,0 +1,1 @@
+"""Searches on the server: scheduling, agents, and their reports."""

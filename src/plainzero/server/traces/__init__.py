@@ -1,0 +1,1 @@
+"""Recorded searches that the page replays simulation by simulation."""

@@ -1,0 +1,59 @@
+"""A traced search as its tree still has it, to copy from."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from plainzero.search.result import SearchResult
+from plainzero.server.traces.tree_shape import Ints, Shape, make_shape, running_sum
+
+
+class Source(NamedTuple):
+    """The records of one search: N nodes, E edges, T simulations. Only the last three are copies.
+
+    Edges stand side by side, in the order of their nodes.
+    """
+
+    nodes: NDArray[Any]  # [N]
+    node_extras: NDArray[Any]  # [N] or empty
+    states: NDArray[Any]  # [N]
+    edges: NDArray[Any]  # [E]
+    extras: NDArray[Any]  # [E] or empty
+    root: Any
+    steps: NDArray[Any]  # [T] the trace
+    shape: Shape
+    first_edge: Ints  # [N + 1]
+    end_rank: Ints  # [T] of the last node that each simulation reached and that was kept
+
+
+def open_source(result: SearchResult) -> Source:
+    """The search's own records, of this game alone.
+
+    Raises:
+        ValueError: when it has no trace.
+    """
+    if not result.config.trace:
+        raise ValueError("this search kept no trace; search with SearchConfig(trace=True)")
+    (tree, row), count = result.tree.arrays, len(result.tree)
+    nodes, used_edges = tree.nodes[row, :count], int(tree.roots[row].used_edges)
+    steps = result.scratch.trace[result.row, : result.simulations]
+    shape = make_shape(np.array(nodes["parent"]))
+    first_edge = running_sum(np.abs(nodes["num_edges"]))
+    owner = np.searchsorted(first_edge, steps["edge"], side="right") - 1
+    return Source(
+        nodes=nodes,
+        node_extras=_row_of(tree.node_extras, row, count),
+        states=tree.states[row, :count],
+        edges=tree.edges[row, :used_edges],
+        extras=_row_of(tree.extras, row, used_edges),
+        root=tree.roots[row],
+        steps=steps,
+        shape=shape,
+        first_edge=first_edge,
+        end_rank=shape.rank[np.where(steps["leaf"] >= 0, steps["leaf"], owner)],
+    )
+
+
+def _row_of(array: NDArray[Any], row: int, count: int) -> NDArray[Any]:
+    return array[row, :count] if array.size else np.empty(0, array.dtype)

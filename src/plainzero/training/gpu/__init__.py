@@ -1,0 +1,1 @@
+"""A run on a GPU: its generator, its learner, and the default settings."""

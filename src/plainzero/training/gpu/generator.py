@@ -1,0 +1,233 @@
+"""A generation's games on a GPU: played there; written down by a thread while the next are played.
+
+What a killed process had played of a generation is played again, with other random numbers.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from plainzero.devices import use
+from plainzero.games.contract import Game
+from plainzero.networks.gpu.backend import CudaEvaluator
+from plainzero.selfplay.columns import GameColumns, columns_to_table, outcomes_in, outcomes_of
+from plainzero.selfplay.games_in_progress import move_dtype
+from plainzero.selfplay.gpu.compile_processes import Compilers
+from plainzero.selfplay.gpu.harvest import (
+    GAMES,
+    MOVES,
+    SEARCHES,
+    SIMULATIONS,
+    TARGETS,
+    WAITING,
+    finished_dtype,
+)
+from plainzero.selfplay.gpu.player import DeviceWorker, Store, positions_of
+from plainzero.selfplay.observations import targets_of
+from plainzero.selfplay.shards import list_shards, read_shard, write_table
+from plainzero.training.generator import Played
+from plainzero.training.metrics import describe_games
+from plainzero.training.run_folder import RunFolder
+from plainzero.training.settings import RunConfig
+
+_log = logging.getLogger("plainzero")
+_HARVESTS_A_SEARCH = 2
+_AHEAD = 2  # harvests that are started before the oldest one's counts are looked at: those that
+# are under way when a generation has enough find little room, and games that ended wait
+_MOST_AHEAD = 32  # and while a generation is being saved; the driver holds about 1,000 launches
+
+
+class Coming:
+    """A tensor on its way to the host; the GPU goes on meanwhile."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        """Starts the way, after all that was started before."""
+        self._event: Any = None
+        if not tensor.is_cuda:
+            self._tensor = tensor.clone()
+            return
+        self._tensor = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        self._tensor.copy_(tensor, non_blocking=True)
+        make_event: Any = torch.cuda.Event
+        self._event = make_event()
+        self._event.record()
+
+    def array(self) -> NDArray[Any]:
+        """What has come, once it is there."""
+        if self._event is not None:
+            self._event.synchronize()
+        return self._tensor.numpy()
+
+
+class DeviceGenerator:
+    """Plays the games of each generation on a GPU; see `Generator`."""
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: RunConfig,
+        game: Game,
+        network: Any,
+        device: str,
+        compilers: Compilers | None = None,
+    ) -> None:
+        """Makes the worker when the first generation begins, and waits for its compilers then."""
+        self.folder, self.config, self.game, self._device = folder, config, game, device
+        self.engine = config.run.engine
+        is_bf16 = self.engine == "cuda-bf16"
+        rows = config.selfplay.games
+        self.evaluators = [CudaEvaluator(network, game, device, is_bf16, rows)]
+        budget = max(config.search.simulations, config.search.visits)
+        self._rounds = max(1, budget // _HARVESTS_A_SEARCH)  # of one harvest
+        self._compilers = compilers
+        self._worker: DeviceWorker | None = None
+        self._stores: list[Store] = []
+        self._counts: list[Coming] = []  # what the harvests under way have taken
+        self._harvests = 0  # of this generation, or of the last one
+        self._begun, self._since = 0, 0.0  # the generation that is being played, and since when
+        self._writer = ThreadPoolExecutor(1)
+        self._written: Future[Any] | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Ends self-play after what has been started."""
+        self._is_stopped = True
+
+    def use_weights(self, network: Any) -> None:
+        """Loads new weights into the evaluator; recorded graphs use them at once."""
+        self.evaluators[0].load(network)
+
+    def begin(self, generation: int, step: int) -> None:
+        """Starts a generation with the weights of `step`, so that the GPU has work meanwhile."""
+        if self._begun == generation:
+            return
+        self._begun, self._since = generation, time.monotonic()
+        if self._worker is None:
+            if self._compilers is not None:
+                self._compilers.wait()
+            seed = hash((self.config.run.seed, generation)) if generation > 1 else 0
+            self._worker = DeviceWorker(
+                self.game,
+                self.evaluators[0],
+                self.config.search,
+                self.config.selfplay,
+                self.config.run.seed + seed,
+            )
+            positions = self.config.training.generation_positions
+            self._stores = [self._worker.make_store(positions) for _ in range(2)]
+        self._worker.use_weights(step)
+        self._store.taken.zero_()
+        self._counts = []
+        # Most of a generation, so that the GPU has work until somebody asks for the games.
+        ahead = max(_AHEAD, min(_MOST_AHEAD, self._harvests * 3 // 4))
+        self._harvests = 0
+        for _ in range(ahead):
+            self._start_harvest()
+
+    def play(
+        self,
+        generation: int,
+        step: int,
+        tell: Callable[[int, int, int], None],
+        seconds: float,
+    ) -> Played | None:
+        """Plays a generation with the weights of `step`, or reads it where that was done before.
+
+        Returns None where it was stopped, or `seconds` were over, before enough was played. Where
+        the games have more moves than there is room for, the generation has fewer positions.
+
+        Raises:
+            ValueError: when not a single position was searched in full in all that room.
+        """
+        shard = next(
+            (s for s in list_shards(self.folder.games) if s.generation == generation), None
+        )
+        if shard is not None and (records := read_shard(self.game, shard)):
+            metrics = describe_games(outcomes_of(records))
+            return Played(targets_of(self.game, records), len(records), metrics)
+        deadline = time.monotonic() + seconds
+        wanted = self.config.training.generation_positions
+        self.begin(generation, step)
+        assert self._worker is not None
+        while True:
+            counts = self._counts.pop(0).array()
+            self._worker.check(counts)
+            tell(generation, int(counts[TARGETS]), wanted)
+            if counts[TARGETS] >= wanted or self._is_full(counts, wanted):
+                break
+            if self._is_stopped or time.monotonic() > deadline:
+                return None
+            if len(self._counts) < _AHEAD:
+                self._start_harvest()
+        while self._counts:
+            counts = self._counts.pop(0).array()
+        return self._finish(generation, counts, time.monotonic() - self._since)
+
+    def _is_full(self, counts: NDArray[np.int64], wanted: int) -> bool:
+        """Whether ended games find no room any more, so that nothing more would come."""
+        if not counts[WAITING]:
+            return False
+        found = f"{counts[GAMES]:,} games of {counts[MOVES]:,} moves"
+        if not counts[TARGETS]:
+            raise ValueError(f"{found} had no position to learn from; set a larger full_share")
+        _log.warning(
+            "%s have %s of %s positions to learn from, and there is no room for more: this "
+            "generation ends here; a larger full_share or fewer opening_plies would make more",
+            *(found, f"{counts[TARGETS]:,}", f"{wanted:,}"),
+        )
+        return True
+
+    def wait_until_saved(self) -> None:
+        """Returns once the games of all generations played are on disk."""
+        if self._written is not None:
+            self._written.result()
+
+    def forget(self, generation: int) -> None:
+        """There is nothing to forget: games in progress are not kept on disk."""
+
+    @property
+    def _store(self) -> Store:
+        return self._stores[self._begun % 2]
+
+    def _start_harvest(self) -> None:
+        """Starts rounds, a harvest, and the way back of its counts."""
+        assert self._worker is not None
+        self._harvests += 1
+        self._worker.play(self._rounds)
+        self._worker.harvest(self._store)
+        self._counts.append(Coming(self._store.taken))
+
+    def _finish(self, generation: int, counts: NDArray[np.int64], seconds: float) -> Played:
+        """What was played; it is written down while others go on."""
+        store, games = self._store, int(counts[GAMES])
+        found = _as_records(Coming(store.games[:games]).array(), finished_dtype(self.game))
+        moves = Coming(store.moves[: int(counts[MOVES])])
+        policies = Coming(store.policies[: int(counts[TARGETS])])
+        self.wait_until_saved()
+        self._written = self._writer.submit(self._write, generation, found, moves, policies)
+        speed = {
+            "games_per_second": games / seconds,
+            "positions_per_second": float(counts[SEARCHES]) / seconds,
+            "simulations_per_second": float(counts[SIMULATIONS]) / seconds,
+        }
+        metrics = speed | describe_games(outcomes_in(found))
+        return Played(positions_of(store, int(counts[TARGETS])), games, metrics)
+
+    def _write(self, generation: int, games: NDArray[Any], moves: Coming, policies: Coming) -> None:
+        use(self._device)  # for this thread, which waits for what is to come from it
+        played = _as_records(moves.array(), move_dtype(self.game))
+        columns = GameColumns(games, played, policies.array())
+        write_table(self.folder.games, generation, columns_to_table(self.game, columns))
+
+
+def _as_records(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """[N] the records of which `raw` has the bytes [N, itemsize]."""
+    records: NDArray[Any] = raw.reshape(-1).view(dtype)
+    return records

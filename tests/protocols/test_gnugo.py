@@ -1,0 +1,73 @@
+"""Whole games of Go against GNU Go with our referee: nothing illegal, no hang, the same score."""
+
+import numpy as np
+import pytest
+
+from plainzero import make_game
+from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.openings import Opening
+from plainzero.opponents.agent import PlayedGame
+from plainzero.opponents.search_agent import parse_agent
+from plainzero.protocols.engine_process import EngineFailed, find_program
+from plainzero.protocols.gtp.engine import GtpEngine
+
+GAME = make_game("go(size=7,komi=7.5)")
+# It captures what is dead before it passes, since our score takes all stones for alive.
+COMMAND = (
+    "gnugo --mode gtp --level 1 --seed 1 --chinese-rules --positional-superko "
+    "--capture-all-dead --play-out-aftermath"
+)
+
+
+@pytest.fixture(scope="module")
+def gnugo(request):
+    """The command that starts it."""
+    try:
+        find_program("gnugo")
+    except EngineFailed as failure:
+        miss = pytest.fail if request.config.getoption("--needs-gnugo") else pytest.skip
+        miss(f"{failure}; in Debian it is the package gnugo")
+    return COMMAND
+
+
+@pytest.fixture(scope="module")
+def result(gnugo):
+    """Games from a few openings against random play, the quickest player there is."""
+    generator, openings = np.random.default_rng(5), []
+    for _ in range(3):
+        state, actions = GAME.new_state(), []
+        for _ in range(4):
+            actions.append(int(generator.choice(GAME.legal(state)[:-1])))
+            GAME.apply(state, actions[-1])
+        openings.append(Opening(tuple(actions), state))
+    engine = parse_agent(f"gtp[engines=2]:{gnugo}", GAME)
+    plan = MatchPlan(openings=tuple(openings))
+    found = play_match(GAME, (engine, parse_agent("random", GAME)), plan)
+    engine.close()
+    return found
+
+
+def test_games_end_without_a_fault_and_gnugo_wins_them(result):
+    assert result.tally.games == 6 and result.faults == ([], [])
+    assert result.tally.wins == 6
+
+
+def test_our_score_is_gnugos(result, gnugo):
+    engine = GtpEngine(GAME, gnugo)
+    for record in result.records:
+        score, lead = final_scores(engine, record)
+        assert score == f"{'B' if lead > 0 else 'W'}+{abs(lead):.1f}"
+        assert (lead > 0) == (record.returns[0] > 0)
+    engine.close()
+
+
+def final_scores(engine, record):
+    """What the engine says of a finished game, and by how much black leads in our count."""
+    state, movers = GAME.new_state(), []
+    moves = [*record.opening, *record.moves]
+    for action in moves:
+        movers.append(int(state.to_play))
+        GAME.apply(state, action)
+    assert state.is_over
+    engine.follow(PlayedGame(0, moves, movers, state))
+    return engine.ask("final_score"), GAME.area_lead(state)

@@ -1,0 +1,72 @@
+"""The same functions in CUDA kernels: visit counts equal the CPU's.
+
+Without a GPU the kernels run in Numba's simulator, in a process of its own, because it is chosen by
+environment variables when Numba is loaded. With one, they run there.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from gpu_search_program import CASES, OTHER_CASES, run_case
+
+from plainzero.games import bundled_games
+
+PROGRAM = str(Path(__file__).with_name("gpu_search_program.py"))
+
+
+def simulate(devices, cases):
+    """The visits of all cases, in one process with the simulator and without compiling."""
+    pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+    output = subprocess.run(
+        [sys.executable, "-W", "error", PROGRAM, devices, *cases],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert output.returncode == 0, output.stderr
+    return json.loads(output.stdout)
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return simulate("cuda", CASES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_simulated_cuda_kernels_visit_as_the_cpu_does(case, simulated):
+    assert simulated[case]["cuda"] == run_case(case, "cpu")
+
+
+def test_every_bundled_game_is_searched_in_the_simulator_as_on_the_cpu():
+    titles = {case.partition(" ")[0].partition("(")[0] for case in (*CASES, *OTHER_CASES)}
+    assert titles == set(bundled_games())
+    for case, visits in simulate("cuda,cpu", OTHER_CASES).items():
+        assert sum(visits["cpu"][0]) > 5, case
+        assert visits["cuda"] == visits["cpu"], case
+
+
+def has_gpu():
+    try:
+        from numba import cuda
+    except ImportError:
+        return False
+    return cuda.is_available()
+
+
+@pytest.mark.skipif(not has_gpu(), reason="needs an NVIDIA GPU")
+@pytest.mark.parametrize("case", [*CASES, *OTHER_CASES])
+def test_cuda_kernels_on_a_gpu_visit_as_the_cpu_does(case):
+    assert run_case(case, "cuda") == run_case(case, "cpu")
+
+
+def test_cuda_without_a_gpu_is_refused_in_one_sentence():
+    if has_gpu():
+        pytest.skip("there is a GPU here")
+    with pytest.raises(ValueError, match="device cuda needs"):
+        run_case("tic-tac-toe uct", "cuda")

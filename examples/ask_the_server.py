@@ -1,4 +1,4 @@
-"""Have a running server think about a position, then look at what its search did, step by step.
+"""Traces a search on a running server, then reads one simulation and the tree.
 
 plainzero serve
 python examples/ask_the_server.py http://127.0.0.1:8420
@@ -11,27 +11,29 @@ from urllib.parse import parse_qs, urlsplit
 from websockets.sync.client import ClientConnection, connect
 
 POSITION = {"game": "connect-four", "moves": [3, 3, 2]}
-PLAYER = {"kind": "search", "evaluator": "rollout", "simulations": 500}
+AGENT = {"kind": "search", "evaluator": "rollout", "simulations": 500}
 
 
 def main(address: str) -> None:
     """Prints how the search ended, one of its simulations, and its tree halfway.
 
     Args:
-        address: as `plainzero serve` prints it, with the token where there is one.
+        address: as `plainzero serve` prints it, with its token if any.
     """
     with open_socket(address) as socket:
-        think = {"type": "think", "id": "1", "position": POSITION, "player": PLAYER, "seed": 1}
-        thought = ask(socket, think, "thought")
-        print(f"{thought['simulations']} simulations, then {thought['best']['name']}")
+        trace = {"type": "trace", "id": "1", "position": POSITION, "agent": AGENT, "seed": 1}
+        traced = ask(socket, trace, "traced")
+        print(f"{traced['simulations']} simulations, then {traced['best']['name']}")
 
-        step = ask(socket, {"type": "look-at-step", "id": "1", "simulation": 250}, "step")
-        for choice, move in zip(step["choices"], step["moves"], strict=True):
+        simulation = ask(
+            socket, {"type": "get-simulation", "id": "1", "simulation": 250}, "simulation"
+        )
+        for choice, move in zip(simulation["choices"], simulation["moves"], strict=True):
             scores = {child["name"]: child["q"] + child["u"] for child in choice["moves"]}
             best = max(scores, key=scores.__getitem__)
             print(f"  player {move['player'] + 1} took {move['name']}, the best score was {best}'s")
 
-        tree = ask(socket, {"type": "look", "id": "1", "simulation": 250}, "tree")
+        tree = ask(socket, {"type": "get-tree", "id": "1", "simulation": 250}, "tree")
         for node in tree["nodes"]:
             if node["depth"] == 1:
                 print(f"after 250: {node['move']['name']} had {node['visits']} visits")
@@ -42,12 +44,12 @@ def open_socket(address: str) -> ClientConnection:
     parts = urlsplit(address)
     token = parse_qs(parts.query).get("token", [""])[0]
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    # A look at thousands of nodes is longer than the megabyte that the package allows by itself.
+    # A view of thousands of nodes is longer than the default limit of one megabyte.
     return connect(f"ws://{parts.netloc}/api/socket", additional_headers=headers, max_size=None)
 
 
 def ask(socket: ClientConnection, message: dict, last: str) -> dict:
-    """The answer of that type; what comes before it says how far the search is."""
+    """The answer of that type; progress messages before it are skipped."""
     socket.send(json.dumps(message))
     for text in socket:
         answer = json.loads(text)

@@ -1,4 +1,4 @@
-"""A game of one's own: take one to three stones from a heap; who takes the last one wins.
+"""An example game: take one to three stones from a heap; whoever takes the last one wins.
 
 plainzero check examples/nim.py:Nim
 plainzero play "examples/nim.py:Nim(stones=15)"
@@ -10,7 +10,7 @@ from plainzero import Game, field
 
 
 class Nim(Game):
-    """Take one, two or three stones; who takes the last one wins."""
+    """Take one, two or three stones; whoever takes the last one wins."""
 
     stones: int = 21
 

@@ -1,4 +1,4 @@
-"""PUCT with an evaluator of one's own: a function from observations to logits and values.
+"""PUCT with your own evaluator: a function from observations to logits and values.
 
 python examples/own_evaluator.py
 """
@@ -9,7 +9,7 @@ from plainzero import SearchConfig, make_game, search
 
 
 def prefer_the_centre(planes):
-    """Logits that favour middle columns, and the value 0. A network goes here.
+    """Logits that favour the middle columns, and the value 0. A real network would go here.
 
     Args:
         planes: [B, 2, rows, cols], the mover's stones and the opponent's.
@@ -23,7 +23,7 @@ def prefer_the_centre(planes):
 
 
 def main() -> None:
-    """Searches eight games side by side, and sixteen leaves of each at a time."""
+    """Searches eight games side by side, sixteen leaves of each at a time."""
     game = make_game("connect-four")
     states = [game.new_state() for _ in range(8)]
     for first_move, state in enumerate(states[: game.num_actions]):

@@ -1,4 +1,4 @@
-"""Search one position of Connect Four with UCT, and go on with the tree after two moves.
+"""Search a position of Connect Four with UCT, then continue with the same tree two moves later.
 
 python examples/search_a_position.py
 """
@@ -7,7 +7,7 @@ from plainzero import SearchConfig, Searcher, make_game
 
 
 def main() -> None:
-    """Prints what the search thinks, twice."""
+    """Prints the results of both searches."""
     game = make_game("connect-four")
     state = game.new_state()
     for name in ("4", "4", "3"):
@@ -21,8 +21,8 @@ def main() -> None:
         print(
             f"best {game.action_name(result.best_action)}, value {result.value:+.3f}, line {line}"
         )
-        print(f"{result.simulations} new simulations, {result.visits.sum()} visits in all\n")
-        for action in result.principal_variation[:2]:  # our move, and the answer we expect
+        print(f"{result.simulations} new simulations, {result.visits.sum()} visits in total\n")
+        for action in result.principal_variation[:2]:  # our move, and the expected reply
             game.apply(state, action)
             searcher.advance(action)
 

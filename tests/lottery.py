@@ -23,6 +23,10 @@ class Lottery(Game):
             "drawn": field(np.int8),
         }
 
+    def reset(self, state: Any) -> None:
+        """One ticket that pays nothing; `offer` makes the positions to search."""
+        state.tickets = 1
+
     def legal_actions(self, state: Any, actions: Any) -> int:
         """All of them."""
         for action in range(state.tickets):

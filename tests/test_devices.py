@@ -1,4 +1,4 @@
-"""Which device is meant, and the sentence that says why it cannot be had."""
+"""The choice of a device, and the message if it is unavailable."""
 
 import logging
 import shutil
@@ -14,49 +14,49 @@ import torch
 from plainzero import SearchConfig, Searcher, devices, make_game
 from plainzero.devices import (
     DeviceError,
-    Found,
+    Gpus,
     choose_device,
-    device_of,
-    look,
+    find_gpus,
     torch_device,
-    use,
+    use_device,
 )
+from plainzero.search.evaluators import device_of
 
 GAME = make_game("tic-tac-toe")
 SMALL = SearchConfig(simulations=2)
 DRIVER = (13, 0)
-USABLE = Found(has_package=True, error="", driver=DRIVER, gpus=2)
+USABLE = Gpus(has_package=True, error="", driver=DRIVER, gpu_count=2)
 OBSTACLES = {
     "no package": (
-        Found(False, "", (0, 0), 0),
+        Gpus(False, "", (0, 0), 0),
         "device cuda needs the package numba-cuda: pip install 'plainzero[cuda]'",
     ),
     "no driver": (
-        Found(True, "\nNo driver.\nInstall one.\n", (0, 0), 0),
+        Gpus(True, "\nNo driver.\nInstall one.\n", (0, 0), 0),
         "device cuda needs an NVIDIA GPU and its driver; none was found (No driver): choose cpu",
     ),
     "no gpu": (
-        Found(True, "", DRIVER, 0),
+        Gpus(True, "", DRIVER, 0),
         "device cuda needs an NVIDIA GPU and its driver; none was found: choose cpu",
     ),
     "an old driver": (
-        Found(True, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", (11, 8), 1),
-        "device cuda has a driver for CUDA 11.8, and 12.0 or newer is needed: update the driver",
+        Gpus(True, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", (11, 8), 1),
+        "device cuda has a driver for CUDA 11.8, but needs 12.0 or newer: update the driver",
     ),
     "a driver older than the compiler": (
-        Found(True, "", (12, 9), 1, toolkit=13),
-        "device cuda has a driver for CUDA 12.9, and the compiler that is installed is CUDA 13's: "
+        Gpus(True, "", (12, 9), 1, toolkit=13),
+        "device cuda has a driver for CUDA 12.9, but the compiler is for CUDA 13: "
         "update the driver, or pip install 'plainzero[cuda12]'",
     ),
     "a broken gpu": (
-        Found(True, "CUDA_ERROR_ECC_UNCORRECTABLE.", DRIVER, 1),
+        Gpus(True, "CUDA_ERROR_ECC_UNCORRECTABLE.", DRIVER, 1),
         "device cuda cannot be used (CUDA_ERROR_ECC_UNCORRECTABLE): choose cpu",
     ),
 }
 
 
 def has_gpus(count):
-    return torch.cuda.device_count() >= count and look().gpus >= count
+    return torch.cuda.device_count() >= count and find_gpus().gpu_count >= count
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def machine(monkeypatch):
     """A function that gives this machine other GPUs than it has."""
 
     def become(found):
-        monkeypatch.setattr(devices, "look", lambda: found)
+        monkeypatch.setattr(devices, "find_gpus", lambda: found)
 
     return become
 
@@ -94,7 +94,7 @@ def test_auto_then_takes_the_cpu_and_says_why(found, machine, caplog):
     with caplog.at_level(logging.INFO, "plainzero"):
         assert choose_device("auto") == "cpu"
     (record,) = caplog.records
-    assert record.message.startswith("working on the CPU: a GPU ")
+    assert record.message.startswith("using the CPU: a GPU ")
     assert record.levelno == logging.INFO
 
 
@@ -103,7 +103,7 @@ def test_a_gpu_beyond_the_last_is_refused(machine):
     with pytest.raises(DeviceError) as raised:
         choose_device("cuda:7")
     assert str(raised.value) == (
-        "device cuda:7 is not there; this machine has 2 GPU(s), numbered from 0"
+        "device cuda:7 does not exist; this machine has 2 GPU(s), numbered from 0"
     )
 
 
@@ -136,17 +136,17 @@ def test_the_gpu_that_is_meant_is_used_by_pytorch_too(machine, used, monkeypatch
 
 
 def test_a_driver_newer_than_the_compiler_is_fine(machine, used):
-    machine(Found(True, "", (13, 1), 1, toolkit=12))
+    machine(Gpus(True, "", (13, 1), 1, toolkit=12))
     assert choose_device("cuda") == "cuda:0"
 
 
 def test_a_device_is_used_by_numba_and_by_pytorch_once_that_is_on_a_gpu(used, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_initialized", lambda: False)
     for device in ("cpu", "cuda:1"):
-        use(device)
+        use_device(device)
     assert used == {"numba": [1], "torch": []}
     monkeypatch.setattr("torch.cuda.is_initialized", lambda: True)
-    use("cuda:2")
+    use_device("cuda:2")
     assert used == {"numba": [1, 2], "torch": [2]}
 
 
@@ -155,9 +155,7 @@ def test_pytorch_without_cuda_is_refused_where_it_is_needed(machine, used, monke
     monkeypatch.setattr("torch.version.cuda", None)
     with pytest.raises(DeviceError) as raised:
         choose_device("cuda", needs_torch=True)
-    assert str(raised.value) == (
-        "device cuda needs a PyTorch that was built for CUDA: see pytorch.org, and install that one"
-    )
+    assert str(raised.value) == ("device cuda needs a PyTorch built for CUDA: see pytorch.org")
     assert used == {"numba": [], "torch": []}
     assert choose_device("auto", needs_torch=True) == "cpu"
     assert choose_device("cuda") == "cuda:0"
@@ -172,7 +170,7 @@ def test_a_gpu_that_pytorch_cannot_use_is_refused(count, machine, monkeypatch):
     with pytest.raises(DeviceError) as raised:
         choose_device("cuda:1", needs_torch=True)
     assert str(raised.value) == (
-        "device cuda:1 cannot be used by PyTorch: its CUDA and the driver do not fit; "
+        "device cuda:1 cannot be used by PyTorch: its CUDA does not match the driver; "
         "update the driver"
     )
 
@@ -182,7 +180,7 @@ def test_a_machine_without_the_package_is_looked_at_without_it():
         "import sys; sys.modules['numba_cuda'] = None; import importlib.util as util\n"
         "find = util.find_spec\n"
         "util.find_spec = lambda name: None if name == 'numba_cuda' else find(name)\n"
-        "from plainzero.devices import look; print(tuple(look()))"
+        "from plainzero.devices import find_gpus; print(tuple(find_gpus()))"
     )
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (told.stdout, told.stderr) == ("(False, '', (0, 0), 0, 0)\n", "")
@@ -190,16 +188,16 @@ def test_a_machine_without_the_package_is_looked_at_without_it():
 
 def test_this_machine_is_looked_at():
     pytest.importorskip("numba_cuda", reason="needs numba-cuda")
-    found = look()
+    found = find_gpus()
     assert found.has_package
-    assert bool(found.gpus) == (not found.error)
-    if not found.gpus:
+    assert bool(found.gpu_count) == (not found.error)
+    if not found.gpu_count:
         with pytest.raises(DeviceError, match=r"none was found \(\w.*\w\): choose cpu"):
             choose_device("cuda")
 
 
 class OnDevice:
-    """An evaluator as a GPU's look from outside."""
+    """An evaluator as a GPU's find_gpus from outside."""
 
     def __init__(self, device):
         self.device = torch.device(device)
@@ -207,7 +205,9 @@ class OnDevice:
     def __call__(self, planes):
         raise AssertionError("nobody asks it")
 
-    def device_batch(self, rows):
+    rows_at_once = 0
+
+    def leaf_batch(self, rows):
         raise AssertionError("nobody asks it")
 
 
@@ -272,36 +272,36 @@ def test_positions_are_observed_on_a_gpu_without_warnings():
     states = np.zeros(2, GAME.dtype)
     states[:] = GAME.new_state()
     raw = torch.from_numpy(states.view(np.uint8).reshape(2, -1)).cuda()
-    planes = torch.ones((2, *GAME.observation_shape), device="cuda")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        observe_rows(GAME, raw, torch.tensor([1, 0], device="cuda"), planes)
+        planes = observe_rows(GAME, raw, torch.tensor([1, 0], device="cuda"))
     assert torch.equal(planes[0].cpu(), torch.from_numpy(GAME.observation(GAME.new_state())))
 
 
 def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkeypatch):
     pytest.importorskip("numba_cuda", reason="needs numba-cuda")
-    from plainzero.compiler.gpu_kernels import CudaKernel
+    from plainzero.compiler.gpu_kernels import GpuKernel
 
-    monkeypatch.setattr("plainzero.compiler.cpu_kernels._has_warned", False)
+    monkeypatch.setattr("plainzero.compiler.warn_once._given", set())
     names = {}
     exec("def nothing(first, last):\n    pass", names)  # of no file, so that none is beside it
-    kernel = CudaKernel(names["nothing"])
+    kernel = GpuKernel(names["nothing"])
     with pytest.warns(RuntimeWarning, match="Point NUMBA_CACHE_DIR at a folder you can write to"):
         assert not kernel.is_cached("tag")
 
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_a_cache_folder_that_went_away_gives_a_warning_and_the_result(tmp_path, monkeypatch):
-    from plainzero.compiler.gpu_kernels import CudaKernel, download, upload
+    from plainzero.compiler.gpu_kernels import GpuKernel
+    from plainzero.compiler.gpu_memory import download, upload
 
     def write(numbers, first, last):
         numbers[0] = 7
 
-    monkeypatch.setattr("plainzero.compiler.cpu_kernels._has_warned", False)
+    monkeypatch.setattr("plainzero.compiler.warn_once._given", set())
     for config in ("numba.config", "numba.cuda.core.config"):
         monkeypatch.setattr(f"{config}.CACHE_DIR", str(tmp_path / "cache"))
-    kernel, numbers = CudaKernel(write), upload(np.zeros(1))
+    kernel, numbers = GpuKernel(write), upload(np.zeros(1))
     folder = kernel._dispatcher("tag", None).stats.cache_path
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("a file where the folder should be")
@@ -319,8 +319,8 @@ def test_another_thread_works_with_the_gpu_it_is_told_to_without_piling_up_conte
     found = []
 
     def work():
-        use("cuda:0")
-        use("cuda:0")
+        use_device("cuda:0")
+        use_device("cuda:0")
         found.append(cuda.get_current_device().id)
 
     thread = threading.Thread(target=work)

@@ -1,7 +1,9 @@
 """The package: its public names, and that importing it loads nothing heavy."""
 
 import importlib.metadata
+import inspect
 import json
+import pickle
 import subprocess
 import sys
 
@@ -28,23 +30,35 @@ def test_unknown_name_is_an_attribute_error():
         plainzero.serach  # noqa: B018
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "",
-        "import plainzero.search.config",
-        "import plainzero.search.api, plainzero.games",
-        "from plainzero.search.runner import StopFlag",
-    ],
-)
-def test_search_is_the_function_whatever_was_imported_before(before):
-    program = f"{before}\nfrom plainzero import search\nprint(callable(search), search.__module__)"
-    assert in_new_process(program) == "True plainzero.search.api\n"
+IMPORTS = [
+    "import plainzero.search.config as c",
+    "import plainzero.search.api, plainzero.games",
+    "from plainzero.search.runner import StopFlag",
+    "from plainzero import search",
+    "import plainzero",
+]
 
 
-def test_search_stays_the_function_when_its_folder_is_imported_after():
-    program = "from plainzero import search\nimport plainzero.search.config\nprint(plainzero.search is search)"
-    assert in_new_process(program) == "True\n"
+@pytest.mark.parametrize("first", IMPORTS)
+@pytest.mark.parametrize("second", IMPORTS)
+def test_search_is_a_folder_and_a_function_in_whatever_order_things_are_imported(first, second):
+    program = (
+        f"{first}\n{second}\n"
+        "import plainzero\nfrom plainzero import search\n"
+        "import plainzero.search.config as config\n"
+        "assert config.SearchConfig is plainzero.SearchConfig\n"
+        "print(callable(search), plainzero.search is search)"
+    )
+    assert in_new_process(program) == "True True\n"
+
+
+def test_calling_the_folder_searches():
+    game = plainzero.make_game("tic-tac-toe")
+    config = plainzero.SearchConfig(simulations=8)
+    result = plainzero.search(game, game.new_state(), config=config)
+    assert isinstance(result, plainzero.SearchResult) and result.visits.sum() == 8
+    assert list(inspect.signature(plainzero.search).parameters)[:2] == ["game", "states"]
+    assert pickle.loads(pickle.dumps(plainzero.search)) is plainzero.search
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -1,7 +1,7 @@
-"""Builds the page into the package, where its sources are not those it was built from.
+"""Builds the page into the package, unless its sources are those it was built from.
 
-`make page` and the packaging hook (hatch_build.py) both come here. It needs Node.js 20 or newer
-with npm; without it the package works, and its server says that the page was not built.
+Used by `make page` and by the packaging hook (hatch_build.py). It needs Node.js 20 or newer with
+npm; without them the package works, and its server says that the page was not built.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
 PAGE = WEB.parent / "src" / "plainzero" / "server" / "page"
-# Not `npm ci`: it wants the bundler's binaries for every other system to be in the lock file too.
+# Not `npm ci`, which wants the bundler's binaries for all other systems in the lock file too.
 _INSTALL = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--silent"]
 _BUILD = ["npm", "run", "build", "--silent", "--", "--logLevel", "warn"]
 _SOURCES = ("src", "public", "index.html", "package.json", "package-lock.json", "*.ts", "*.js")
@@ -20,9 +20,9 @@ _DIGEST = "sources.sha256"  # in the page's folder: of what it was built from
 
 
 def build(web: Path = WEB, page: Path = PAGE) -> str:
-    """Builds the page if need be; returns what was done or why not, in a few words.
+    """Builds the page if needed; returns what was done, or why not, in a few words.
 
-    A page of other sources is removed first: better none than one that the server does not fit.
+    A page of other sources is removed first: better none than one that does not fit the server.
 
     Raises:
         subprocess.CalledProcessError: when Node.js is there and the build fails.
@@ -32,11 +32,11 @@ def build(web: Path = WEB, page: Path = PAGE) -> str:
     shutil.rmtree(page, ignore_errors=True)
     if shutil.which("npm") is None:
         return "npm was not found, so the page was not built; install Node.js 20 or newer"
-    digest = _digest_sources(web)  # of before: what is edited meanwhile is built the next time
+    digest = _digest_sources(web)  # taken before: edits during the build are built next time
     try:
         subprocess.run(_INSTALL, cwd=web, check=True)
         subprocess.run(_BUILD, cwd=web, check=True)
-    except BaseException:  # also an interrupt: half a page is none
+    except BaseException:  # also an interrupt, which would leave half a page
         shutil.rmtree(page, ignore_errors=True)
         raise
     (page / _DIGEST).write_text(digest)
@@ -50,7 +50,7 @@ def is_fresh(web: Path = WEB, page: Path = PAGE) -> bool:
 
 
 def _digest_sources(web: Path) -> str:
-    """Changes with every name and every content."""
+    """A digest of all names and contents."""
     found = [path for pattern in _SOURCES for path in web.glob(pattern)]
     below = [path for folder in found if folder.is_dir() for path in folder.rglob("*")]
     digest = hashlib.sha256()

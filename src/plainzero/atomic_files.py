@@ -1,15 +1,17 @@
-"""Files that are whole or not there: written beside their place, then moved into it."""
+"""Files that appear whole or not at all: written under another name, then renamed."""
 
 import os
 import secrets
 from pathlib import Path
 
+from plainzero.operating_system import flush_folder
+
 
 def write_whole(path: Path, contents: bytes | memoryview) -> None:
-    """Writes a file in one step: a crash or a power cut leaves the old one, or the new one.
+    """Writes a file atomically: after a crash or a power cut, it is the old one or the new one.
 
     Raises:
-        OSError: when it cannot be written; what was there before is still there.
+        OSError: when the file cannot be written; an existing file is left as it was.
     """
     partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
@@ -21,19 +23,10 @@ def write_whole(path: Path, contents: bytes | memoryview) -> None:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    _flush_folder(path.parent)
+    flush_folder(path.parent)
 
 
 def remove_partial_files(folder: Path) -> None:
-    """Deletes what a killed process left half written; nobody may be writing there."""
+    """Deletes the half-written files of a killed process; no other process may be writing there."""
     for path in folder.glob(".*.partial"):
         path.unlink(missing_ok=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Makes the new name outlive a power cut too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Small agents for tests of the arena: what they do is plain."""
+"""Small agents with obvious behaviour, for tests of the arena."""
 
 from plainzero import make_game
 

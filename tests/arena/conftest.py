@@ -1,4 +1,4 @@
-"""A run on disk with weights nobody has trained."""
+"""A run on disk with untrained weights."""
 
 import pytest
 from arena_agents import TIC_TAC_TOE

@@ -1,4 +1,4 @@
-"""Accuracy on solved positions: a player who knows, one who errs, and what is said of each."""
+"""Accuracy on solved positions: an agent that knows, one that errs, and the report of each."""
 
 import numpy as np
 import pytest

@@ -1,18 +1,13 @@
-"""Agents by name."""
+"""Agents from their specs."""
 
 import numpy as np
 import pytest
 from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TRIO
 
 from plainzero import SearchConfig
-from plainzero.opponents.search_agent import (
-    NetworkAgent,
-    SearchAgent,
-    child_seed,
-    game_of_agents,
-    parse_agent,
-)
-from plainzero.search.config import ignored_options, lay_over
+from plainzero.arena.agent_specs import game_of_agents, parse_agent
+from plainzero.opponents.search_agent import NetworkAgent, SearchAgent, child_seed
+from plainzero.search.config import ignored_options, with_options
 
 
 @pytest.fixture
@@ -89,16 +84,28 @@ def test_the_network_alone_plays_the_legal_move_of_the_largest_logit():
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("strong", "uct:SIMULATIONS, puct:SIMULATIONS, alphabeta:DEPTH, perfect, run:FOLDER"),
-        ("uct", "there is no agent 'uct'"),
-        ("uct:many", "there is no agent 'uct:many'"),
-        ("uct:0", "there is no agent 'uct:0'"),
-        ("random:3", "there is no agent 'random:3'"),
-        ("uct:9,c_uct", "is not an option=value"),
-        ("uct:9,speed=3", "no option 'speed'"),
-        ("uct:9,c_puct=3", "c_puct counts only with"),
-        ("alphabeta:3,seconds=x", "must be a number"),
-        ("run:nowhere", "run:FOLDER"),
+        ("strong", "unknown agent 'strong'; agents are random, perfect, uct, puct, alphabeta"),
+        ("rando", "unknown agent 'rando'; did you mean random?"),
+        ("uctt:100", "unknown agent 'uctt'; did you mean uct?"),
+        ("gto:gnugo", "unknown agent 'gto'; did you mean gtp?"),
+        ("uct", "uct needs a number of simulations, as in uct:1000"),
+        ("puct:", "puct needs a number of simulations, as in puct:1000"),
+        ("uct:,c_uct=1", "uct needs a number of simulations"),
+        ("alphabeta", "alphabeta needs a depth, as in alphabeta:6"),
+        ("bundled", "bundled needs a number of simulations, as in bundled:200"),
+        ("uct:many", "uct:many: simulations must be a whole number of 1 or more, not 'many'"),
+        ("uct:0", "simulations must be a whole number of 1 or more, not '0'"),
+        ("uct:²", "simulations must be a whole number of 1 or more, not '²'"),
+        ("alphabeta:-3", "depth must be a whole number of 1 or more, not '-3'"),
+        ("random:3", "random takes no argument; write random instead of 'random:3'"),
+        ("uct:9,c_uct", "'c_uct' must be option=value"),
+        ("uct:9,speed=3", "unknown option 'speed'"),
+        ("uct:9,c_puct=3", "c_puct only applies with"),
+        ("alphabeta:3,seconds=x", "seconds must be a number, not 'x'"),
+        ("run", "must name a folder and a number of simulations, as in run:runs/first:200"),
+        ("run:nowhere", "must name a folder and a number of simulations, as in run:nowhere:200"),
+        ("run:nowhere:many", "and a number of simulations, as in run:nowhere:200"),
+        ("gtp", "gtp needs a command, as in gtp:gnugo --mode gtp"),
         ("run:nowhere:10", "there is no run folder nowhere"),
     ],
 )
@@ -114,7 +121,7 @@ def test_a_run_of_another_game_is_refused(untrained_run):
 
 
 def test_the_network_alone_has_no_search_options(untrained_run):
-    with pytest.raises(ValueError, match="searches nothing"):
+    with pytest.raises(ValueError, match="does not search, so it takes no search options"):
         parse_agent(f"run:{untrained_run}:0,c_puct=2", TIC_TAC_TOE)
 
 
@@ -145,8 +152,8 @@ def test_a_run_can_be_played_by_any_selection(selection, untrained_run, states):
 
 def test_options_of_a_run_that_count_for_nothing_go_but_not_those_that_were_given():
     base = SearchConfig(simulations=8, selection="puct", fpu="parent", choice="lcb")
-    assert lay_over(base, {"selection": "gumbel"}) == SearchConfig(8, selection="gumbel")
-    assert lay_over(base, {"c_puct": 2.0}).fpu == "parent"
-    kept = lay_over(base, {"selection": "uct", "fpu": "zero"})
+    assert with_options(base, {"selection": "gumbel"}) == SearchConfig(8, selection="gumbel")
+    assert with_options(base, {"c_puct": 2.0}).fpu == "parent"
+    kept = with_options(base, {"selection": "uct", "fpu": "zero"})
     assert (kept.fpu, kept.choice) == ("zero", "lcb")
     assert "fpu" in ignored_options(kept)

@@ -7,6 +7,8 @@ from arena_agents import CONNECT_FOUR, TRIO
 from plainzero import SearchConfig
 from plainzero.arena.gate import GateConfig, make_gate
 
+pytestmark = pytest.mark.slow
+
 
 def blind(planes):
     """Knows nothing."""

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from arena_agents import CONNECT_FOUR, TIC_TAC_TOE
 
-from plainzero.arena.match import MatchPlan
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings
 from plainzero.arena.plots import plot_ratings, plot_sweep
 from plainzero.arena.round_robin import play_ladder
 from plainzero.arena.sweep import parse_values, sweep
 from plainzero.opponents.perfect import move_outcomes
-from plainzero.opponents.search_agent import parse_agent
 from plainzero.opponents.solved_positions import PositionSet
 
 
@@ -26,7 +26,7 @@ def is_picture(svg, png):
 
 def test_more_simulations_stand_higher_on_the_ladder(tmp_path):
     ladder = play_ladder(
-        CONNECT_FOUR, agents("random", "uct:10", "uct:100", "uct:1000"), MatchPlan(30)
+        CONNECT_FOUR, agents("random", "uct:10", "uct:100", "uct:1000"), MatchSettings(30)
     )
     elo = ladder.ratings.elo
     assert elo[0] == 0 and list(elo) == sorted(elo)
@@ -39,9 +39,9 @@ def test_a_ladder_can_end_early_with_what_connects():
     ladder = play_ladder(
         TIC_TAC_TOE,
         agents("random", "uct:5", "uct:20", game=TIC_TAC_TOE),
-        MatchPlan(10),
+        MatchSettings(10),
         progress=lambda who, done, total: seen.append((who, done, total)),
-        is_enough=lambda: bool(seen) and seen[-1][1] >= 20,
+        stop=lambda: bool(seen) and seen[-1][1] >= 20,
     )
     assert len(ladder.results) == 2 and len(ladder.ratings.names) == 3
     assert seen[0][0] == "random – uct:5" and seen[0][2] == 30
@@ -52,15 +52,15 @@ def test_a_ladder_that_ended_too_early_says_so():
         play_ladder(
             TIC_TAC_TOE,
             agents("random", "uct:5", game=TIC_TAC_TOE),
-            MatchPlan(10),
-            is_enough=lambda: True,
+            MatchSettings(10),
+            stop=lambda: True,
         )
 
 
 @pytest.mark.parametrize("specs", [["random"], ["random", "uct:5", "random"]])
 def test_a_ladder_needs_different_agents(specs):
-    with pytest.raises(ValueError, match=r"two agents or more|is there 2 times"):
-        play_ladder(TIC_TAC_TOE, agents(*specs, game=TIC_TAC_TOE), MatchPlan(2))
+    with pytest.raises(ValueError, match=r"two or more agents|is given 2 times"):
+        play_ladder(TIC_TAC_TOE, agents(*specs, game=TIC_TAC_TOE), MatchSettings(2))
 
 
 def solved(count):
@@ -76,7 +76,7 @@ def solved(count):
 
 def test_a_sweep_of_simulations_grows(tmp_path):
     agent, known = parse_agent("uct:100", TIC_TAC_TOE), solved(100)
-    rows = sweep(agent, "simulations", [2, 20, 100, 1000], MatchPlan(60), known)
+    rows = sweep(agent, "simulations", [2, 20, 100, 1000], MatchSettings(60), known)
     assert rows[2].match is None  # the default itself
     assert rows[0].match.estimate.elo < rows[1].match.estimate.elo < rows[3].match.estimate.elo
     errors = [row.accuracy.total.error_rate.mean for row in rows]
@@ -88,7 +88,7 @@ def test_a_sweep_of_simulations_grows(tmp_path):
 
 def test_a_sweep_of_words_can_be_plotted_and_stopped(tmp_path):
     agent = parse_agent("puct:30", TIC_TAC_TOE)
-    rows = sweep(agent, "fpu", ["zero", "parent"], MatchPlan(8))
+    rows = sweep(agent, "fpu", ["zero", "parent"], MatchSettings(8))
     assert [row.value for row in rows] == ["zero", "parent"]
     assert is_picture(*plot_sweep(rows, "fpu", "auto", "Tic-tac-toe", tmp_path / "s"))
 
@@ -96,7 +96,7 @@ def test_a_sweep_of_words_can_be_plotted_and_stopped(tmp_path):
         assert what.startswith("fpu=zero: games")
         raise StopIteration
 
-    assert sweep(agent, "fpu", ["zero", "parent"], MatchPlan(8), progress=stop) == []
+    assert sweep(agent, "fpu", ["zero", "parent"], MatchSettings(8), progress=stop) == []
 
 
 def test_values_are_read_by_the_options_kind():
@@ -109,5 +109,5 @@ def test_values_are_read_by_the_options_kind():
 
 def test_values_that_the_search_refuses_are_refused_before_a_game_is_played():
     agent = parse_agent("uct:10", TIC_TAC_TOE)
-    with pytest.raises(ValueError, match="c_puct counts only with"):
-        sweep(agent, "c_puct", [2.0], MatchPlan(2))
+    with pytest.raises(ValueError, match="c_puct only applies with"):
+        sweep(agent, "c_puct", [2.0], MatchSettings(2))

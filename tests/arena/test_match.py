@@ -1,4 +1,4 @@
-"""Matches: both colours of every opening, no copies counted as news, records that replay."""
+"""Matches: both colours of every opening, repeated games counted once, records that replay."""
 
 import collections
 import json
@@ -6,14 +6,14 @@ import json
 import pytest
 from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO, Highest, Lowest
 
-from plainzero.arena.match import MatchPlan, play_match, seatings
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match, seatings
 from plainzero.arena.match_files import save_games
-from plainzero.opponents.search_agent import parse_agent
 
 
 def play(game, a, b, games=20, **options):
     agents = tuple(parse_agent(x, game) if isinstance(x, str) else x for x in (a, b))
-    return play_match(game, agents, MatchPlan(games, **options))
+    return play_match(game, agents, MatchSettings(games, **options))
 
 
 def test_seatings_give_each_agent_each_seat_equally_often():
@@ -97,9 +97,9 @@ def test_an_interrupted_match_counts_whole_openings_only():
     result = play_match(
         CONNECT_FOUR,
         agents,
-        MatchPlan(60),
+        MatchSettings(60),
         progress=lambda done, total: seen.append((done, total)),
-        is_enough=lambda: seen[-1][0] >= 25,
+        stop=lambda: seen[-1][0] >= 25,
     )
     assert result.was_interrupted and 0 < len(result.records) < 60
     assert collections.Counter(r.seats[0] for r in result.records) == {
@@ -133,4 +133,4 @@ def test_saved_games_can_be_parquet(tmp_path):
 
 def test_a_match_without_games_is_refused():
     with pytest.raises(ValueError, match="1 or more"):
-        MatchPlan(0)
+        MatchSettings(0)

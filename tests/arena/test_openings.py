@@ -1,4 +1,4 @@
-"""Openings: all different, as many as there are, and fairly even."""
+"""Openings: all different, no more than exist, and fairly even."""
 
 import numpy as np
 import pytest
@@ -66,5 +66,5 @@ def test_chosen_openings_are_more_even_than_random_ones():
 
 
 def test_negative_plies_are_refused():
-    with pytest.raises(ValueError, match="-1 plies"):
+    with pytest.raises(ValueError, match="plies is -1"):
         draw_openings(CONNECT_FOUR, 1, 0, plies=-1)

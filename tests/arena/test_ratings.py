@@ -1,4 +1,4 @@
-"""Ratings: known strengths come back, and nothing diverges."""
+"""Ratings: known strengths are recovered, and nothing diverges."""
 
 import itertools
 import math

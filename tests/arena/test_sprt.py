@@ -71,5 +71,5 @@ def test_errors_are_as_rare_as_promised(win, wanted):
 
 @pytest.mark.parametrize("claims", [(0.55, 0.5), (0.0, 0.5), (0.5, 1.0)])
 def test_claims_in_the_wrong_order_are_refused(claims):
-    with pytest.raises(ValueError, match="the weaker first"):
+    with pytest.raises(ValueError, match="weaker below stronger"):
         Sprt(*claims)

@@ -1,4 +1,4 @@
-"""The look at strength while a network trains."""
+"""The measurement of strength during training."""
 
 import time
 
@@ -7,8 +7,10 @@ import pytest
 from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO
 
 from plainzero import SearchConfig
-from plainzero.arena.strength_meter import Assessor
-from plainzero.opponents.solved_positions import shipped_positions
+from plainzero.arena.strength_meter import StrengthMeter
+from plainzero.opponents.solved_positions import bundled_positions
+
+pytestmark = pytest.mark.slow
 
 
 def blind(game, players=1):
@@ -20,9 +22,9 @@ def blind(game, players=1):
 
 
 def test_rating_grows_with_strength_and_random_play_is_zero():
-    assessor = Assessor(TIC_TAC_TOE, seed=1)
+    meter = StrengthMeter(TIC_TAC_TOE, seed=1)
     weak, strong = (
-        assessor.assess(
+        meter.measure(
             blind(TIC_TAC_TOE), SearchConfig(simulations=n, proven_values=True), seconds=20
         )
         for n in (1, 200)
@@ -32,27 +34,27 @@ def test_rating_grows_with_strength_and_random_play_is_zero():
 
 
 def test_anchors_are_measured_once_and_stand_in_order():
-    assessor = Assessor(TIC_TAC_TOE, seed=1)
+    meter = StrengthMeter(TIC_TAC_TOE, seed=1)
     first, again, last = (
-        assessor.assess(
+        meter.measure(
             blind(TIC_TAC_TOE), SearchConfig(simulations=100, proven_values=True), seconds=30
         )
         for _ in range(3)
     )
     assert again == pytest.approx(last)
     assert abs(first["rating"] - last["rating"]) < last["rating_error"]
-    assert assessor._elo[0] == 0.0 and 3 <= len(assessor._elo) <= 6
-    assert assessor._elo[:3] == sorted(assessor._elo[:3])
+    assert meter._elo[0] == 0.0 and 3 <= len(meter._elo) <= 6
+    assert meter._elo[:3] == sorted(meter._elo[:3])
 
 
 @pytest.fixture(scope="module")
 def connect_four():
     """The seconds that a second look at Connect Four took, and what it found."""
-    assessor = Assessor(CONNECT_FOUR, seed=1, anchors=("random", "uct:5", "uct:20"))
+    meter = StrengthMeter(CONNECT_FOUR, seed=1, anchors=("random", "uct:5", "uct:20"))
     config = SearchConfig(simulations=20, proven_values=True)
-    assessor.assess(blind(CONNECT_FOUR), config, seconds=0.01)  # compiles
+    meter.measure(blind(CONNECT_FOUR), config, seconds=0.01)  # compiles
     start = time.monotonic()
-    found = assessor.assess(blind(CONNECT_FOUR), config, seconds=1.0)
+    found = meter.measure(blind(CONNECT_FOUR), config, seconds=1.0)
     return time.monotonic() - start, found
 
 
@@ -63,13 +65,13 @@ def test_time_is_bounded(connect_four):
 
 
 def test_no_time_gives_no_rating_rather_than_an_error():
-    found = Assessor(TRIO).assess(blind(TRIO, 3), SearchConfig(simulations=20), seconds=0.0)
+    found = StrengthMeter(TRIO).measure(blind(TRIO, 3), SearchConfig(simulations=20), seconds=0.0)
     assert "rating" not in found
 
 
 @pytest.mark.skipif(
-    not (path := shipped_positions(CONNECT_FOUR)) or not path.is_file(),
-    reason="no positions ship with connect-four",
+    not (path := bundled_positions(CONNECT_FOUR)) or not path.is_file(),
+    reason="there are no bundled positions for connect-four",
 )
 def test_accuracy_is_measured_where_positions_ship_with_the_game(connect_four):
     _, found = connect_four
@@ -78,7 +80,7 @@ def test_accuracy_is_measured_where_positions_ship_with_the_game(connect_four):
 
 def test_games_for_one_and_three_players_are_rated_too():
     for game, players in ((TRIO, 3), (TINY_2048, 1)):
-        found = Assessor(game, anchors=("random", "uct:10")).assess(
+        found = StrengthMeter(game, anchors=("random", "uct:10")).measure(
             blind(game, players), SearchConfig(simulations=30), seconds=20
         )
         assert found["rating"] > 0

@@ -1,9 +1,9 @@
-"""`plainzero bench games`: a row for each game that is named."""
+"""`plainzero bench games`: one row per game."""
 
 import json
 
 
-def test_a_row_says_what_rules_and_search_of_a_game_do(plainzero):
+def test_a_row_has_the_rates_and_sizes_of_a_game(plainzero):
     code, out, _ = plainzero("bench", "games", "tic-tac-toe", "--json", "--repeats", "1")
     assert code == 0
     (row,) = json.loads(out)["rows"]
@@ -14,6 +14,6 @@ def test_a_row_says_what_rules_and_search_of_a_game_do(plainzero):
     assert row["node_bytes"] > row["state_bytes"] > 0
 
 
-def test_a_game_that_there_is_not_is_refused_before_anything_is_measured(plainzero):
+def test_an_unknown_game_is_refused_before_anything_is_measured(plainzero):
     code, out, err = plainzero("bench", "games", "shogi")
     assert (code, out) == (2, "") and "there is no game 'shogi'" in err

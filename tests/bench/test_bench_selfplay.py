@@ -1,4 +1,4 @@
-"""`plainzero bench selfplay`, for moments: figures mean nothing here, the report's form does."""
+"""`plainzero bench selfplay` with short windows: the form of the report, not its numbers."""
 
 import json
 import statistics
@@ -10,8 +10,13 @@ import pytest
 
 pytest.importorskip("torch", reason="self-play needs PyTorch")
 
-from plainzero.bench.selfplay import Row, _add_ratios, _make_playing_network
-from plainzero.bench.selfplay_contestants import OwnPlayer, OwnWay, PeerPlayer, PeerWay
+from plainzero.bench.selfplay import SelfPlayRow, _add_ratios, _make_playing_network
+from plainzero.bench.selfplay_contestants import (
+    OwnContestant,
+    OwnVariant,
+    PeerContestant,
+    PeerVariant,
+)
 from plainzero.games.registry import make_game
 from plainzero.networks.network_evaluators import make_evaluator
 from plainzero.networks.sample_positions import random_positions
@@ -22,9 +27,7 @@ PYTHON = Path(sys.executable)
 QUICK = ("bench", "selfplay", "--repeats", "1", "--seconds", "0.05", "--games", "2")
 
 
-def test_the_report_has_every_row_and_says_how_to_get_the_peers_that_are_missing(
-    plainzero, tmp_path
-):
+def test_the_report_has_every_row_and_says_how_to_install_missing_peers(plainzero, tmp_path):
     python = str(_bare_python(tmp_path))
     code, out, _ = plainzero(*QUICK, "--threads", "1", "--peers-python", python, "--json")
     report = json.loads(out)
@@ -38,7 +41,7 @@ def test_the_report_has_every_row_and_says_how_to_get_the_peers_that_are_missing
     ]
     for row in peers:
         assert row["missing"].startswith("not installed") and "pip install" in row["missing"]
-    assert {row["engine"] for row in ours} >= {"torch"}
+    assert {row["backend"] for row in ours} >= {"torch"}
     for row in ours:
         assert row["simulations_per_second"] >= 0 and len(row["windows"]) == 1
         assert 0 < row["network_share"] < 1
@@ -48,36 +51,36 @@ def test_the_report_has_every_row_and_says_how_to_get_the_peers_that_are_missing
 
 
 def _bare_python(folder: Path) -> Path:
-    """A Python that finds no installed package."""
+    """A Python without installed packages."""
     path = folder / "python"
     path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "$@"\n')
     path.chmod(0o755)
     return path
 
 
-def test_a_python_that_is_not_there_is_refused(refused):
+def test_a_missing_python_is_refused(refused):
     sentence = refused(*QUICK, "--peers-python", "nowhere/python")
     assert "nowhere/python" in sentence and "--peers-python" in sentence
 
 
-def test_an_own_player_counts_what_it_does():
+def test_our_contestant_counts_its_work():
     game = make_game("connect-four")
     network = _make_playing_network(game)
     games = SelfPlayConfig(games=8, reuse_tree=False, opening_share=0.0, end_proven=False)
-    way = OwnWay("ours", "torch", SearchConfig(simulations=4), games)
-    player = OwnPlayer(way, game, network, [0])
-    sample = player.measure(3.0)
-    player.close()
+    variant = OwnVariant("ours", "torch", SearchConfig(simulations=4), games)
+    contestant = OwnContestant(variant, game, network, [0])
+    sample = contestant.measure(3.0)
+    contestant.close()
     assert sample.positions > 0 and sample.games > 0
     assert sample.simulations == 4 * sample.positions
-    # A position takes four simulations and its root; a few leaves are ends of games.
+    # A position takes four simulations and its root; a few leaves are finished games.
     assert 2 < sample.evaluations / sample.positions < 7
     assert sample.rate == pytest.approx(sample.positions / sample.seconds, rel=0.2)
     assert 0 < sample.network_share < 1
     assert sample.cache_lookups == 0
 
 
-def test_the_network_that_plays_has_opinions():
+def test_outputs_of_the_network_vary():
     game = make_game("connect-four")
     evaluator = make_evaluator(_make_playing_network(game), game, "torch")
     logits, values = evaluator(random_positions(game, 256))
@@ -85,13 +88,13 @@ def test_the_network_that_plays_has_opinions():
     assert 0.2 < np.abs(values).mean() < 0.9
 
 
-def test_ratios_are_to_the_better_peer_and_by_the_round():
-    def row(name: str, is_peer: bool, *windows: float) -> Row:
+def test_ratios_are_to_the_best_peer_of_each_round():
+    def row(name: str, is_peer: bool, *windows: float) -> SelfPlayRow:
         best, median = max(windows), statistics.median(windows)
-        return Row(name, is_peer, "", 1, 1, "", best, median, best, windows=windows)
+        return SelfPlayRow(name, is_peer, "", 1, 1, "", best, median, best, windows=windows)
 
     slow, fast = row("slow", True, 1.0, 2.0, 3.0), row("fast", True, 4.0, 2.0, 1.0)
-    missing = Row("missing", True, "", 1, 1, "not installed")
+    missing = SelfPlayRow("missing", True, "", 1, 1, "not installed")
     *_, ours = _add_ratios([slow, fast, missing, row("ours", False, 8.0, 8.0, 12.0)])
     assert ours.ratio == 3.0  # 12 to 4
     assert ours.median_ratio == 4.0  # of 8 to 4, 8 to 2, 12 to 3
@@ -99,9 +102,9 @@ def test_ratios_are_to_the_better_peer_and_by_the_round():
 
 
 def test_a_peer_that_fails_says_why():
-    way = PeerWay("peer", "json", {}, "nothing")  # a module without a player
-    player = PeerPlayer(way, PYTHON, [0])
-    assert player.missing.startswith("failed: AttributeError")
+    variant = PeerVariant("peer", "json", {}, "nothing")  # a module without make_player
+    contestant = PeerContestant(variant, PYTHON, [0])
+    assert contestant.missing.startswith("failed: AttributeError")
 
 
 @pytest.mark.parametrize(
@@ -120,8 +123,8 @@ def test_an_installed_peer_plays(module, packages, settings, tmp_path):
     game = make_game("connect-four")
     _write_weights(tmp_path / "weights.npz", _make_playing_network(game), game)
     settings |= {"simulations": 2, "blocks": 4, "weights": str(tmp_path / "weights.npz")}
-    player = PeerPlayer(PeerWay("peer", module, settings, ""), PYTHON, [0])
-    assert player.missing == ""
-    sample = player.measure(0.01)
-    player.close()
+    contestant = PeerContestant(PeerVariant("peer", module, settings, ""), PYTHON, [0])
+    assert contestant.missing == ""
+    sample = contestant.measure(0.01)
+    contestant.close()
     assert sample.positions >= 1 and sample.simulations == 2 * sample.positions

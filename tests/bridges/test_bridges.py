@@ -121,23 +121,23 @@ def test_an_agent_of_ours_plays_any_game_of_openspiels_through_the_adapter():
 
 
 def test_a_program_of_others_plays_in_openspiel():
-    program = Path(__file__).parents[1] / "opponents" / "fake_engine.py"
+    program = Path(__file__).parents[1] / "protocols" / "fake_engine.py"
     command = shlex.join([sys.executable, "-S", "-E", str(program), "resigns"])
     bot = open_spiel_bot(f"gtp[engines=1]:{command}", "tic-tac-toe")
     state = pyspiel.load_game("tic_tac_toe").new_initial_state()
     state.apply_action(0)
     assert bot.step(state) == 1
-    with pytest.raises(ValueError, match="gives up, and a bot must move: it resigned"):
+    with pytest.raises(ValueError, match="forfeits, but a bot must move: it resigned"):
         bot.step(state)
-    bot.opponent.close()
+    bot.agent.close()
 
 
 def test_a_bot_with_other_rules_says_where_they_part():
     state = pyspiel.load_game("connect_four").new_initial_state()
     bot = open_spiel_bot("random", "connect-four(cols=6)")
-    with pytest.raises(ValueError, match=r"part ways after the moves .*: other actions are legal"):
+    with pytest.raises(ValueError, match=r"differ after the moves .*: the legal actions differ"):
         bot.step(state)
-    with pytest.raises(ValueError, match="there is no agent"):
+    with pytest.raises(ValueError, match="unknown agent 'stockfish'"):
         open_spiel_bot("stockfish", "connect-four")
 
 

@@ -1,48 +1,11 @@
-"""Runs the command line inside the test's process; positions to ask it about."""
-
-import io
-from typing import NamedTuple
+"""For the tests of commands: solved positions."""
 
 import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.cli.main import main
 from plainzero.opponents.perfect import move_outcomes
 from plainzero.opponents.solved_positions import write_positions
-
-
-class Output(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def plainzero(capsys, monkeypatch):
-    """plainzero("search", "trio") -> Output; COLUMNS keeps tables in one piece."""
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*arguments, typed=""):
-        if typed:
-            monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        code = main(list(arguments))
-        return Output(code, *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture
-def refused(plainzero):
-    """Runs what must be refused with one sentence, and returns that sentence."""
-
-    def run(*arguments):
-        code, out, err = plainzero(*arguments)
-        assert (code, out) == (2, "")
-        assert err.startswith("plainzero: ") and err.count("\n") == 1
-        return err
-
-    return run
 
 
 @pytest.fixture(scope="module")

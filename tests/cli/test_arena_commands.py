@@ -105,7 +105,7 @@ def test_simulations_beside_an_agent_that_names_its_own_are_refused(refused, run
     for agent in ("uct:9", f"run:{run_folder}:9"):
         for command in (["evaluate"], ["sweep", "--parameter", "c_puct", "--values", "1"]):
             sentence = refused(*command, agent, *GAME, "--simulations", "100")
-            assert "--simulations goes with a run's folder" in sentence and agent in sentence
+            assert "--simulations needs a run's folder" in sentence and agent in sentence
 
 
 def test_a_network_alone_has_no_search_to_sweep(refused, run_folder):
@@ -142,7 +142,7 @@ def test_sweep_as_json(plainzero, run_folder):
 
 def engine(fault):
     """A program that plays tic-tac-toe, well or badly."""
-    program = Path(__file__).parents[1] / "opponents" / "fake_engine.py"
+    program = Path(__file__).parents[1] / "protocols" / "fake_engine.py"
     return f"gtp[engines=1]:{shlex.join([sys.executable, '-S', '-E', str(program), fault])}"
 
 
@@ -172,7 +172,7 @@ def test_a_person_plays_against_an_engine(plainzero):
     code, out, err = plainzero("play", "tic-tac-toe", "--opponent", engine(""), typed=typed)
     assert (code, err) == (0, "") and "plays a1" in out
     code, out, _ = plainzero("play", "tic-tac-toe", "--opponent", engine("crashes"), typed=typed)
-    assert code == 0 and "gives up: " in out and "ended with exit code 3" in out
+    assert code == 0 and "forfeits: " in out and "ended with exit code 3" in out
 
 
 @pytest.mark.parametrize(
@@ -180,20 +180,20 @@ def test_a_person_plays_against_an_engine(plainzero):
     [
         (["match", "uct:10", "random"], "which game?"),
         (["match", "random", "gtp:no-such-program", *GAME], "there is no program"),
-        (["match", "uct:10", "rando", *GAME], "there is no agent 'rando'"),
-        (["match", "perfect", "random", "--game", "trio"], "perfect play of trio is not known"),
+        (["match", "uct:10", "rando", *GAME], "unknown agent 'rando'; did you mean random?"),
+        (["match", "perfect", "random", "--game", "trio"], "there is no solver for trio"),
         (["match", "uct:5", "random", *GAME, "--save", "no/such/x.jsonl"], "no folder no/such"),
         (["match", "run:nowhere:10", "random"], "there is no run folder nowhere"),
-        (["rate", "random", *GAME], "two agents or more"),
-        (["rate", "random", "random", *GAME], "is there 2 times"),
+        (["rate", "random", *GAME], "two or more agents"),
+        (["rate", "random", "random", *GAME], "is given 2 times"),
         (["evaluate", "nowhere"], "there is no run folder nowhere"),
         (["evaluate", "uct:10", *GAME], "name a file with --positions"),
         (["evaluate", "random", *GAME], "there is no run folder random"),
         (["evaluate", "alphabeta:2", *GAME], "does not search"),
-        (["sweep", "uct:9", *GAME, "--parameter", "speed", "--values", "1"], "no option 'speed'"),
+        (["sweep", "uct:9", *GAME, "--parameter", "speed", "--values", "1"], "unknown option"),
         (["sweep", "uct:9", *GAME, "--parameter", "c_uct", "--values", "-1"], "cannot be negative"),
-        (["play", "tic-tac-toe", "--opponent", "uct:9", "--seconds", "1"], "--opponent says how"),
-        (["play", "tic-tac-toe", "--opponent", "nobody"], "there is no agent 'nobody'"),
+        (["play", "tic-tac-toe", "--opponent", "uct:9", "--seconds", "1"], "belong to the agent"),
+        (["play", "tic-tac-toe", "--opponent", "nobody"], "unknown agent 'nobody'"),
         (["play", "trio", "--opponent", "uct:9", "--side", "fourth"], "'fourth'"),
     ],
 )

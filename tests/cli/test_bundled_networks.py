@@ -1,4 +1,4 @@
-"""Networks that ship: from a run's folder into a file, and from the file to an opponent."""
+"""Bundled networks: from a run's folder to a file, and from the file to an opponent."""
 
 import dataclasses
 import shutil
@@ -10,20 +10,20 @@ import torch
 from safetensors.torch import save_file
 
 from plainzero import make_game
+from plainzero.arena.agent_specs import parse_agent
 from plainzero.cli.main import main
 from plainzero.games.bundled.tic_tac_toe import TicTacToe as BundledTicTacToe
 from plainzero.games.registry import bundled_games
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.networks.weights import load_weights, save_weights
-from plainzero.opponents import bundled_networks as shipped
+from plainzero.opponents import bundled_networks
 from plainzero.opponents.network_files import NetworkFileError, read_network_file
-from plainzero.opponents.search_agent import parse_agent
 from plainzero.search.runner import StopFlag
 from plainzero.server.api.schemas.games import Position
-from plainzero.server.api.schemas.searching import SearchPlayer
+from plainzero.server.api.schemas.searching import SearchAgent
 from plainzero.server.options import ServerOptions
-from plainzero.server.searching.scheduler import Turn, Turns
+from plainzero.server.searching.scheduler import Slot, SlotQueue
 from plainzero.server.services import Services
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.saved_run import open_run
@@ -31,7 +31,7 @@ from plainzero.training.settings import RunOptions, default_config, resolve_run
 
 GAME = make_game("tic-tac-toe")
 ABOUT = "plainzero train tic-tac-toe, one day; 12 ± 3 % of errors, “as measured”"
-SHIPPED = sorted(shipped.FOLDER.glob("*.safetensors"))
+BUNDLED = sorted(bundled_networks.FOLDER.glob("*.safetensors"))
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def run(tmp_path_factory):
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "run")
     folder.make()
     small = NetworkConfig(blocks=1, channels=8)
-    options = RunOptions(engine="torch")
+    options = RunOptions(backend="torch")
     config = dataclasses.replace(default_config(GAME), network=small, run=options)
     config = resolve_run(config, GAME)
     folder.write_config(config, GAME, "tic-tac-toe")
@@ -64,9 +64,9 @@ def file(run, tmp_path_factory):
 @pytest.fixture
 def networks(tmp_path, monkeypatch):
     """The folder of networks that ship: nothing is in it yet."""
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "networks")
-    shipped.FOLDER.mkdir()
-    return shipped.FOLDER
+    monkeypatch.setattr(bundled_networks, "FOLDER", tmp_path / "networks")
+    bundled_networks.FOLDER.mkdir()
+    return bundled_networks.FOLDER
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_the_weights_are_those_of_the_step_to_the_last_bit(plainzero, run, tmp_p
     path = tmp_path / "old.safetensors"
     code, out, err = plainzero("export", str(run.path), "--weights", str(path), "--step", "10")
     assert (code, err) == (0, "")
-    assert "the weights of step 10 for tic-tac-toe, float32, 0.0 MB" in out
+    assert "weights of step 10 for tic-tac-toe, float32, 0.0 MB" in out
     written, _ = load_weights(path)
     original, _ = load_weights(run.weights_file(10))
     assert written.keys() == original.keys()
@@ -107,10 +107,10 @@ def test_the_weights_are_those_of_the_step_to_the_last_bit(plainzero, run, tmp_p
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "there is nothing to write: give --onnx FILE, --weights FILE"),
-        (("--onnx", "x.onnx", "--about", "x"), "--about goes into a file of weights"),
+        ((), "nothing to write: give --onnx FILE, --weights FILE"),
+        (("--onnx", "x.onnx", "--about", "x"), "--about is stored in a weights file"),
         (("--weights", "x.safetensors", "--step", "12"), "has no weights of step 12"),
-        (("--weights", "absent/x.safetensors"), "cannot be written"),
+        (("--weights", "absent/x.safetensors"), "cannot write"),
     ],
 )
 def test_an_export_that_cannot_be_is_refused(refused, run, tmp_path, monkeypatch, options, words):
@@ -137,7 +137,7 @@ def states():
 def test_it_plays_as_the_run_does(run, with_file, states, how):
     ours, newest, old = (
         parse_agent(spec, GAME)
-        for spec in (f"shipped:{how}", f"run:{run.path}:{how}", f"run:{run.path}@10:{how}")
+        for spec in (f"bundled:{how}", f"run:{run.path}:{how}", f"run:{run.path}@10:{how}")
     )
     planes = np.stack([GAME.observation(state) for state in states])
     for answer, expected, other in zip(
@@ -145,30 +145,32 @@ def test_it_plays_as_the_run_does(run, with_file, states, how):
     ):
         assert np.array_equal(answer, expected) and not np.allclose(answer, other)
     assert ours.choose(states, 3) == newest.choose(states, 3)
-    assert ours.name == f"shipped:{how}"
+    assert ours.name == f"bundled:{how}"
 
 
 def test_search_options_count(with_file):
-    assert parse_agent("shipped:16,c_puct=3", GAME).config.c_puct == 3.0
-    with pytest.raises(ValueError, match="searches nothing"):
-        parse_agent("shipped:0,c_puct=3", GAME)
-    with pytest.raises(ValueError, match="there is no agent 'shipped:x'"):
-        parse_agent("shipped:x", GAME)
+    assert parse_agent("bundled:16,c_puct=3", GAME).config.c_puct == 3.0
+    with pytest.raises(ValueError, match="does not search"):
+        parse_agent("bundled:0,c_puct=3", GAME)
+    with pytest.raises(
+        ValueError, match="simulations must be a whole number of 0 or more, not 'x'"
+    ):
+        parse_agent("bundled:x", GAME)
 
 
 def test_a_game_without_a_file_is_refused_in_a_sentence(refused, networks):
-    sentence = refused("match", "shipped:10", "random", "--game", "trio")
-    assert "no network ships for trio; `plainzero train` makes one" in sentence
+    sentence = refused("match", "bundled:10", "random", "--game", "trio")
+    assert "there is no bundled network for trio; `plainzero train` makes one" in sentence
 
 
 def test_a_file_is_for_one_game_with_its_parameters(with_file, networks):
     with pytest.raises(ValueError, match=r"is for tic-tac-toe, not for tic-tac-toe\(size=4\)"):
-        parse_agent("shipped:10", make_game("tic-tac-toe(size=4)"))
+        parse_agent("bundled:10", make_game("tic-tac-toe(size=4)"))
     shutil.copy(with_file, networks / "trio.safetensors")
     with pytest.raises(ValueError, match="is for tic-tac-toe, not for trio"):
-        parse_agent("shipped:10", make_game("trio"))
-    assert shipped.has_shipped(GAME)
-    assert not shipped.has_shipped(make_game("trio"))
+        parse_agent("bundled:10", make_game("trio"))
+    assert bundled_networks.has_bundled_network(GAME)
+    assert not bundled_networks.has_bundled_network(make_game("trio"))
 
 
 def test_a_game_of_ones_own_with_the_name_of_a_bundled_one_has_none(with_file):
@@ -176,8 +178,8 @@ def test_a_game_of_ones_own_with_the_name_of_a_bundled_one_has_none(with_file):
         pass
 
     assert TicTacToe().name == GAME.name
-    with pytest.raises(ValueError, match="not for a game of your own"):
-        parse_agent("shipped:10", TicTacToe())
+    with pytest.raises(ValueError, match="not for your own game"):
+        parse_agent("bundled:10", TicTacToe())
 
 
 def test_what_is_wrong_with_a_file_is_said(with_file, networks):
@@ -185,22 +187,22 @@ def test_what_is_wrong_with_a_file_is_said(with_file, networks):
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(NetworkFileError, match="is damaged"):
-        parse_agent("shipped:10", GAME)
+        parse_agent("bundled:10", GAME)
     path.write_bytes(whole[:100])
     with pytest.raises(NetworkFileError, match="cannot be read"):
-        parse_agent("shipped:10", GAME)
+        parse_agent("bundled:10", GAME)
     save_file({"x": torch.zeros(1)}, path)
     with pytest.raises(NetworkFileError, match="its format is none, not plainzero-network-1"):
-        parse_agent("shipped:10", GAME)
+        parse_agent("bundled:10", GAME)
     path.write_bytes(whole.replace(rb"\"c_puct\"", rb"\"c_pact\""))
     with pytest.raises(NetworkFileError, match=r"cannot be used: .*c_pact"):
-        parse_agent("shipped:10", GAME)
+        parse_agent("bundled:10", GAME)
 
 
 def test_without_pytorch_it_is_said_and_not_chosen(refused, with_file, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert not shipped.has_shipped(GAME)
-    sentence = refused("play", "tic-tac-toe", "--opponent", "shipped:10")
+    assert not bundled_networks.has_bundled_network(GAME)
+    sentence = refused("play", "tic-tac-toe", "--opponent", "bundled:10")
     assert "needs PyTorch: pip install 'plainzero[learn]'" in sentence
 
 
@@ -211,8 +213,10 @@ def test_play_is_against_it_by_default(plainzero, with_file):
     code, out, err = plainzero("play", "tic-tac-toe", "--side", "second", typed="quit\n")
     assert (code, err) == (0, "")
     first, *others = out.splitlines()
-    assert first.startswith("Your opponent is shipped:200: the network that ships for tic-tac-toe")
-    assert any(line.startswith("shipped:200 plays ") for line in others)
+    assert first.startswith(
+        "Your opponent is bundled:200: the bundled network with 200 simulations per move"
+    )
+    assert any(line.startswith("bundled:200 plays ") for line in others)
 
 
 def test_it_plays_with_as_many_simulations_as_one_says(plainzero, with_file):
@@ -220,8 +224,10 @@ def test_it_plays_with_as_many_simulations_as_one_says(plainzero, with_file):
     code, out, err = plainzero("play", "tic-tac-toe", *options, typed="quit\n")
     assert (code, err) == (0, "")
     first, *others = out.splitlines()
-    assert first.startswith("Your opponent is shipped:9: the network that ships for tic-tac-toe")
-    assert any(line.startswith("shipped:9 plays ") for line in others)
+    assert first.startswith(
+        "Your opponent is bundled:9: the bundled network with 9 simulations per move"
+    )
+    assert any(line.startswith("bundled:9 plays ") for line in others)
 
 
 @pytest.mark.parametrize("options", [("--seconds", "1"), ("--set", "c_uct=1")])
@@ -229,8 +235,8 @@ def test_who_says_more_of_the_search_plays_that_and_is_told(plainzero, with_file
     code, out, _ = plainzero("play", "tic-tac-toe", *options, typed="quit\n")
     first, second, *_ = out.splitlines()
     assert code == 0 and second.startswith("tic-tac-toe: you are the first player")
-    assert first.startswith("Your opponent is the search alone")
-    assert first.endswith("ships for tic-tac-toe: --opponent shipped:200.")
+    assert first.startswith("Your opponent is a search without a network")
+    assert first.endswith("to play the bundled network, use --opponent bundled:200.")
 
 
 def test_who_names_an_evaluator_plays_that_search(plainzero, with_file):
@@ -244,26 +250,26 @@ def test_play_is_against_the_search_where_there_is_none(plainzero, networks):
 
 
 def test_the_server_says_where_there_is_one(services, with_file):
-    with_network = [info.name for info in services.catalogue.infos() if info.has_shipped]
+    with_network = [info.name for info in services.catalogue.infos() if info.has_bundled_network]
     assert with_network == ["tic-tac-toe"]
     for game, is_there in (("tic-tac-toe", True), ("tic-tac-toe(size=4)", False), ("trio", False)):
-        assert services.positions.view(Position(game=game)).has_shipped == is_there
+        assert services.positions.view(Position(game=game)).has_bundled_network == is_there
 
 
 def test_the_server_says_that_there_is_none(services, networks):
     assert len(services.catalogue.infos()) == len(bundled_games())
-    assert not any(info.has_shipped for info in services.catalogue.infos())
-    assert not services.positions.view(Position(game="tic-tac-toe")).has_shipped
+    assert not any(info.has_bundled_network for info in services.catalogue.infos())
+    assert not services.positions.view(Position(game="tic-tac-toe")).has_bundled_network
 
 
 def answer_of(services, game, player):
-    with Turn(Turns(1), "somebody", StopFlag()) as turn:
-        return services.players.answer(game, game.new_state(), player, 0, turn)
+    with Slot(SlotQueue(1), "somebody", StopFlag()) as turn:
+        return services.agents.answer(game, game.new_state(), player, 0, turn)
 
 
 def test_the_server_plays_with_it(services, with_file):
-    analysis = answer_of(services, GAME, SearchPlayer(evaluator="shipped", simulations=16)).analysis
-    agent = parse_agent("shipped:16", GAME)
+    analysis = answer_of(services, GAME, SearchAgent(evaluator="bundled", simulations=16)).analysis
+    agent = parse_agent("bundled:16", GAME)
     logits, _ = agent.evaluator(GAME.observation(GAME.new_state())[None])
     weights = np.exp(logits[0] - logits[0].max())
     priors = {move.action: move.prior for move in analysis.moves}
@@ -274,10 +280,10 @@ def test_the_server_plays_with_it(services, with_file):
 
 
 def test_the_server_refuses_it_in_a_sentence_without_a_folder(services, with_file, networks):
-    player = SearchPlayer(evaluator="shipped", simulations=16)
-    with pytest.raises(ValueError, match="no network ships for trio"):
+    player = SearchAgent(evaluator="bundled", simulations=16)
+    with pytest.raises(ValueError, match="there is no bundled network for trio"):
         answer_of(services, make_game("trio"), player)
-    with pytest.raises(ValueError, match="a run is given, but the evaluator is shipped"):
+    with pytest.raises(ValueError, match="the evaluator bundled takes no run"):
         answer_of(services, GAME, player.model_copy(update={"run": "mine"}))
     (networks / "tic-tac-toe.safetensors").write_bytes(b"nothing")
     with pytest.raises(ValueError, match=r"^tic-tac-toe\.safetensors cannot be read"):
@@ -287,12 +293,12 @@ def test_the_server_refuses_it_in_a_sentence_without_a_folder(services, with_fil
 # ---- what is in the package ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=[path.stem for path in SHIPPED])
+@pytest.mark.parametrize("path", BUNDLED, ids=[path.stem for path in BUNDLED])
 def test_every_file_that_ships_can_be_used_and_is_described(path):
     file = read_network_file(path)
     game = make_game(file.game)
-    assert shipped.find_shipped(game).path == path
+    assert bundled_networks.find_bundled_network(game).path == path
     assert dataclasses.asdict(file.load(game).config) == dataclasses.asdict(file.network)
     assert file.about and path.stat().st_size < 4_000_000
-    readme = (shipped.FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    readme = (bundled_networks.FOLDER.parent / "README.md").read_text(encoding="utf-8")
     assert f"`{path.name}`" in readme

@@ -1,4 +1,4 @@
-"""`plainzero curve`: the weights of a run, one after the other, on solved positions."""
+"""`plainzero curve`: a run's weights over time, on solved positions."""
 
 import json
 
@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
     """A run of three generations, with weights that were drawn."""
     folder = RunFolder(tmp_path_factory.mktemp("runs") / "first")
     folder.make()
-    settings = ["network.blocks=1", "network.channels=8", "run.engine=torch"]
+    settings = ["network.blocks=1", "network.channels=8", "run.backend=torch"]
     config = resolve_run(change(default_config(GAME), settings), GAME)
     folder.write_config(config, GAME, GAME.name)
     network = make_network(GAME, config.network, 0)
@@ -63,7 +63,7 @@ def test_a_run_without_a_generation_and_a_game_without_positions_are_refused(pla
     folder.make()
     folder.write_config(resolve_run(default_config(GAME), GAME), GAME, GAME.name)
     code, _, err = plainzero("curve", str(folder.path), *CPU)
-    assert code == 2 and "no solved positions ship with tic-tac-toe" in err
+    assert code == 2 and "no bundled positions for tic-tac-toe" in err
     code, _, err = plainzero("curve", str(tmp_path / "nowhere"), *CPU)
     assert code == 2 and "there is no run folder" in err
 

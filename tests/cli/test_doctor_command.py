@@ -8,6 +8,8 @@ from plainzero import make_game
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.settings import change, default_config, resolve_run
 
+pytestmark = pytest.mark.slow
+
 TINY = (
     "network.kind=mlp",
     "network.layers=1",
@@ -18,7 +20,7 @@ TINY = (
     "training.generation_positions=200",
     "training.batch_size=16",
     "training.precision=float32",
-    "run.engine=torch",
+    "run.backend=torch",
     "run.assess_seconds=0",
 )
 
@@ -90,19 +92,19 @@ def test_findings_are_shown_worst_first_with_what_to_set(plainzero, tmp_path):
     places.append(out.index("note  cache useless"))
     assert places == sorted(places)
     assert "100% of the latest games are drawn" in out and "→ Set run.cache_bytes=0" in out
-    assert "Nothing is wrong" not in out
+    assert "No problems found" not in out
 
 
 def test_healthy_run_is_said_to_be_healthy_with_its_figures(plainzero, tmp_path):
     lines = [line(g, loss=3.0 - g / 10, draw_rate=0.1, accuracy=0.1 * g) for g in range(1, 9)]
     code, out, _ = plainzero("doctor", write_run(tmp_path / "run", lines))
-    assert code == 0 and "Nothing is wrong with this run" in out
+    assert code == 0 and "No problems found so far" in out
     assert "2.900" in out and "2.200" in out and "80.0%" in out
 
 
 def test_run_without_a_generation_can_be_read(plainzero, tmp_path):
     code, out, _ = plainzero("doctor", write_run(tmp_path / "run", []))
-    assert code == 0 and "No generation is whole yet." in out
+    assert code == 0 and "No generation is complete yet." in out
 
 
 def test_json_has_no_nan(plainzero, tmp_path):

@@ -64,5 +64,5 @@ def test_a_folder_that_is_none_is_refused(refused, tmp_path):
 
 def test_a_file_that_cannot_be_written_is_said(refused, run, tmp_path):
     where = tmp_path / "absent" / "network.onnx"
-    assert "cannot be written" in refused("export", str(run), "--onnx", str(where))
+    assert "cannot write" in refused("export", str(run), "--onnx", str(where))
     assert not os.path.exists(where)

@@ -1,6 +1,7 @@
 """`plainzero games` and `plainzero check`."""
 
 import json
+from pathlib import Path
 
 from plainzero.games import bundled_games
 
@@ -45,7 +46,7 @@ def test_json_describes_every_game(plainzero):
 def test_game_in_order_says_what_was_tried(plainzero):
     code, out, err = plainzero("check", "tic-tac-toe", "--games", "3", "--seed", "7")
     assert (code, err) == (0, "")
-    assert "tic-tac-toe is in order: up to 3 random games with seed 7" in out
+    assert "tic-tac-toe passes the check: up to 3 random games with seed 7" in out
 
 
 def test_finding_is_one_line_and_exit_code_1(plainzero, tmp_path):
@@ -53,6 +54,26 @@ def test_finding_is_one_line_and_exit_code_1(plainzero, tmp_path):
     code, out, err = plainzero("check", f"{tmp_path / 'faulty.py'}:Faulty")
     assert (code, err) == (1, "")
     assert out.startswith("zero sum: ") and out.count("\n") == 1
+
+
+def test_a_game_for_the_cpu_alone_passes_with_a_line_that_says_why(plainzero, tmp_path):
+    source = (Path(__file__).parents[2] / "examples" / "nim.py").read_text()
+    source = source.replace("state.left -= action + 1", "state.left -= [action + 1][0]")
+    (tmp_path / "listing.py").write_text(source)
+    code, out, err = plainzero("check", str(tmp_path / "listing.py"))
+    assert (code, err) == (0, "")
+    assert out.startswith("gpu: the rules run on the CPU and not on a GPU: play builds a list")
+    assert "nim passes the check" in out
+
+
+def test_check_does_not_refer_to_itself(refused, tmp_path):
+    source = FAULTY.replace(
+        "    def fields", "    def __init__(self):\n        pass\n    def fields"
+    )
+    (tmp_path / "made.py").write_text(source)
+    sentence = refused("check", str(tmp_path / "made.py"))
+    assert "Faulty has an __init__ (made.py, line 8)" in sentence
+    assert "plainzero check" not in sentence
 
 
 def test_check_refuses_what_is_no_game(refused, tmp_path):

@@ -1,4 +1,4 @@
-"""What holds for every command: version, help, and that nothing heavy is loaded for them."""
+"""All commands: version, help, and that neither loads anything heavy."""
 
 import json
 import subprocess
@@ -65,6 +65,12 @@ def test_module_runs_as_the_command():
         (["search", "trio", "--seed", "-1"], ["-1", "--seed"]),
         (["check", "trio", "--games", "0"], ["0", "--games"]),
         (["games", "trio"], ["trio"]),
+        (["serch"], ["'serch'; did you mean 'search'", "? See plainzero --help"]),
+        (
+            ["search", "trio", "--simulatons", "3"],
+            ["--simulatons; did you mean --simulations? See"],
+        ),
+        (["train", "runs/none"], ["there is no run runs/none; start one with"]),
     ],
 )
 def test_wrong_usage_is_one_sentence(refused, arguments, words):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # Runs commands one after the other, and tells of each its code and what it wrote.
 PROGRAM = """
 import contextlib
@@ -47,7 +49,10 @@ def run_without(packages, *commands, cwd):
     return [Run(*run) for run in json.loads(told.stdout)]
 
 
-LEARNING = ("torch", "safetensors", "pyarrow", "tensorboard", "matplotlib", "onnx", "onnxruntime")
+LEARNING = (
+    *("torch", "safetensors", "pyarrow", "tomli_w", "tensorboard", "matplotlib"),
+    *("onnx", "onnxruntime"),
+)
 
 
 COMMANDS = (
@@ -72,7 +77,7 @@ def test_commands_that_learn_name_the_extra(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("package", ["safetensors", "pyarrow"])
+@pytest.mark.parametrize("package", ["safetensors", "pyarrow", "tomli_w"])
 def test_every_package_of_the_extra_is_asked_for(tmp_path, package):
     (run,) = run_without([package], "train tic-tac-toe", cwd=tmp_path)
     assert run.code == 2
@@ -80,7 +85,10 @@ def test_every_package_of_the_extra_is_asked_for(tmp_path, package):
 
 
 def test_own_game_is_not_blamed_for_a_missing_package(tmp_path):
-    source = "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n\nclass Own(TicTacToe):\n    pass\n"
+    source = (
+        "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n\n"
+        "class Own(TicTacToe):\n    pass\n"
+    )
     (tmp_path / "own.py").write_text(source)
     (run,) = run_without(LEARNING, "train own.py:Own", cwd=tmp_path)
     assert run.code == 2 and "pip install 'plainzero[learn]'" in run.err

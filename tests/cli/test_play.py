@@ -52,7 +52,7 @@ def test_one_player_with_chance(plainzero):
     code, out, _ = plainzero("play", game, "--simulations", "20", typed=typed)
     assert code == 0 and "you play alone" in out
     assert re.search(r"chance: [24]@[ab][12]", out)
-    assert re.search(r"The game is over; its result is [+-]\d\.\d\d\.\n$", out)
+    assert re.search(r"Game over. Result: [+-]\d\.\d\d\.\n$", out)
     assert out == plainzero("play", game, "--simulations", "20", typed=typed).out
 
 
@@ -63,7 +63,7 @@ def test_watching_needs_no_input(plainzero):
 
 def test_end_of_input_ends_cleanly(plainzero):
     code, out, err = plainzero("play", "tic-tac-toe", "--simulations", "50", typed="b2\n")
-    assert (code, err) == (0, "") and out.endswith("Stopped. Until next time!\n")
+    assert (code, err) == (0, "") and out.endswith("Game stopped.\n")
 
 
 def test_hint_help_undo_and_mistakes(plainzero):
@@ -72,9 +72,9 @@ def test_hint_help_undo_and_mistakes(plainzero):
     assert code == 0
     assert re.search(r"hint: [abc][123]  expects", out)
     assert "Legal moves: a1 b1 c1 a2 b2 c2 a3 b3 c3" in out
-    assert out.count("There is no move of yours to take back.") == 2
-    assert "tic-tac-toe has no move 'z9'" in out
-    assert "b2 is not legal here; legal moves: " in out
+    assert out.count("You have no move to take back.") == 2
+    assert "z9 is not a move; legal: a1 b1 c1 a2 b2 c2 a3 b3 c3" in out
+    assert "b2 is not legal here; legal: " in out
     boards = out.split("   a  b  c")[1:]
     empty = [board for board in boards if not re.search(r"^ \d.*[xo]", board, re.MULTILINE)]
     assert len(empty) == 2  # at the beginning, and after undo
@@ -87,7 +87,7 @@ def test_hint_help_undo_and_mistakes(plainzero):
         (["shogi"], ["no game 'shogi'"]),
         (["trio", "--side", "fourth"], ["'fourth'", "first, second, third, none"]),
         (["tic-tac-toe", "--simulations", "0"], ["no budget"]),
-        (["tic-tac-toe", "--set", "speed=3"], ["no option 'speed'"]),
+        (["tic-tac-toe", "--set", "speed=3"], ["unknown option 'speed'"]),
     ],
 )
 def test_bad_input_is_one_sentence(refused, arguments, words):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.opponents.solved_positions import read_positions, shipped_positions
+from plainzero.opponents.solved_positions import bundled_positions, read_positions
+
+pytestmark = pytest.mark.slow
 
 
 def test_set_is_written_and_described(plainzero, tmp_path):
@@ -21,12 +23,12 @@ def test_set_is_written_and_described(plainzero, tmp_path):
     assert output.out.splitlines()[-1] == "by ply: " + " ".join(map(str, counts))
 
 
-def test_shipped_set_is_what_the_command_makes(plainzero, tmp_path):
+def test_bundled_set_is_what_the_command_makes(plainzero, tmp_path):
     path = tmp_path / "set.csv"
     options = ("--plies", "30:4 35:5 39-40:2", "--seed", "0", "--table", "64")
     output = plainzero("positions", "connect-four", *options, "--out", str(path))
     assert output.code == 0 and "13 positions of plies 30 to 40" in output.out
-    header, *rows = shipped_positions(make_game("connect-four")).read_text().splitlines()
+    header, *rows = bundled_positions(make_game("connect-four")).read_text().splitlines()
     expected = [header]
     for ply, count in ((30, 4), (35, 5), (39, 2), (40, 2)):
         expected += islice((row for row in rows if ply_of(row) == ply), count)
@@ -55,7 +57,7 @@ def test_plies_with_fewer_positions_than_asked_for_give_those_they_have(plainzer
         (["--plies", "3-9:1"], "'3-9:1' must name plies from 0 to 8"),
         (["--plies", "4-3:1"], "'4-3:1' must name plies from 0 to 8 in rising order"),
         (["--plies", "3-5:1 4:2"], "'4:2' names ply 4 a second time"),
-        (["--plies", " "], "no plies are named"),
+        (["--plies", " "], "no plies given"),
         (["--plies", "5:1", "--count", "6000"], "leave out --count and --early"),
         (["--plies", "5:1", "--early", "0"], "leave out --count and --early"),
     ],
@@ -67,7 +69,7 @@ def test_wrong_counts_of_plies_are_refused(refused, tmp_path, options, words):
 
 def test_games_without_perfect_play_are_refused(refused, tmp_path):
     sentence = refused("positions", "trio", "--out", str(tmp_path / "set.csv"))
-    assert "perfect play of trio is not known" in sentence
+    assert "there is no solver for trio" in sentence
     assert not (tmp_path / "set.csv").exists()
 
 

@@ -1,4 +1,4 @@
-"""`plainzero serve`, as a process: where it listens, whom it answers, how it ends."""
+"""`plainzero serve` as a process: where it listens, which clients it accepts, how it stops."""
 
 import asyncio
 import json
@@ -20,14 +20,16 @@ from plainzero.server.app import Server
 from plainzero.server.options import ServerOptions
 from plainzero.training.run_folder import RunFolder
 
+pytestmark = pytest.mark.slow
+
 NIM = "examples/nim.py:Nim"
-PATIENCE = 180.0  # seconds; compiling on a busy machine ends before the server does
 
 
 @contextmanager
 def serving(*arguments, cwd=None, end=signal.SIGINT, codes=(0, 130)):
     """A server and the address that it printed; the signal must end it, with one of the codes."""
-    command = [sys.executable, "-m", "plainzero.cli", "serve", "--port", "0", *arguments]
+    options = ["--port", "0", "--nice", "0"]  # at nice 10, training starves on a busy machine
+    command = [sys.executable, "-m", "plainzero.cli", "serve", *options, *arguments]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, cwd=cwd, preexec_fn=_heed_hangups
     )
@@ -35,7 +37,7 @@ def serving(*arguments, cwd=None, end=signal.SIGINT, codes=(0, 130)):
         line = process.stdout.readline()
         yield re.search(r"http://\S+", line)[0]
         process.send_signal(end)
-        assert process.wait(PATIENCE) in codes
+        assert process.wait() in codes
     finally:
         process.kill()
         process.stdout.close()
@@ -48,14 +50,12 @@ def _heed_hangups():
 
 def ask(address, path, **headers):
     request = urllib.request.Request(address + path, headers=headers)
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(request) as answer:
         return json.load(answer)
 
 
-def wait_until(is_so, what):
-    deadline = time.monotonic() + PATIENCE
+def wait_until(is_so):
     while not is_so():
-        assert time.monotonic() < deadline, f"never came: {what}"
         time.sleep(0.1)
 
 
@@ -90,8 +90,9 @@ def test_training_ends_with_the_server_however_that_ends(end, code, tmp_path):
     arguments = ["--train", "tic-tac-toe", "--minutes", "5"]
     try:
         with serving(*arguments, cwd=tmp_path, end=end, codes=(code,)) as address:
-            wait_until(lambda: ask(address, "/api/runs")[0]["state"] == "running", "training")
-        wait_until(lambda: not folder.is_locked(), "the end of training")
+            wait_until(lambda: ask(address, "/api/runs")[0]["state"] != "starting")
+            assert ask(address, "/api/runs")[0]["state"] == "running"
+        wait_until(lambda: not folder.is_locked())
     finally:
         if holder := folder.holder():
             os.kill(holder, signal.SIGKILL)
@@ -122,7 +123,7 @@ def test_an_address_that_a_client_claims_to_have_is_not_believed(tmp_path):
         (["--game", "chess"], "there is no game 'chess'"),
         (["--game", "missing.py:Game"], "there is no file 'missing.py'"),
         (["--train", "chess"], "there is no game 'chess'"),
-        (["--host", "256.1.1.1"], "256.1.1.1 cannot be listened at"),
+        (["--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
     ],
 )
 def test_what_cannot_be_served_is_said_in_a_sentence(arguments, sentence, capsys, tmp_path):
@@ -136,4 +137,4 @@ def test_a_port_that_is_taken_is_said_to_be(capsys, tmp_path):
         taken.listen()
         port = str(taken.getsockname()[1])
         assert main(["serve", "--port", port, "--home", str(tmp_path)]) == 2
-    assert f"127.0.0.1 port {port} cannot be used" in capsys.readouterr().err
+    assert f"port {port} of 127.0.0.1 is in use" in capsys.readouterr().err

@@ -79,8 +79,8 @@ def test_a_file_of_other_programs_is_shown_by_the_game_that_is_named(plainzero, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--move", "9"], "the game has 3 moves, so there is no move 9"),
-        (["--number", "3"], "holds 2 games, so there is no game 3"),
+        (["--move", "9"], "the game has 3 moves; there is no move 9"),
+        (["--number", "3"], "holds 2 games; there is no game 3"),
         (["--save", "game.pdf"], "it must be .json, .sgf or .txt"),
     ],
 )
@@ -92,12 +92,13 @@ def test_what_cannot_be_shown_is_refused(plainzero, file, arguments, message):
 
 def test_a_file_cannot_run_code_unless_it_is_named(plainzero, tmp_path):
     (tmp_path / "own.py").write_text(
-        "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\nclass Own(TicTacToe):\n    size = 2\n"
+        "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n"
+        "class Own(TicTacToe):\n    size = 2\n"
     )
     path, name = tmp_path / "game.txt", f"{tmp_path / 'own.py'}:Own"
     path.write_text(f"game: {name}\na1 b1\n")
-    assert "if you trust that code, name it" in plainzero("show", str(path)).err
+    assert "if you trust it, add --game" in plainzero("show", str(path)).err
     assert "move 2 of 2" in plainzero("show", str(path), "--game", name).out
     py_compile.compile(str(tmp_path / "own.py"), str(tmp_path / "own.pyc"))
     path.write_text(f"game: {tmp_path / 'own.pyc'}:Own\na1 b1\n")
-    assert "if you trust that code, name it" in plainzero("show", str(path)).err
+    assert "if you trust it, add --game" in plainzero("show", str(path)).err

@@ -1,4 +1,4 @@
-"""Objects whose methods are bound by the tests; they need a file, for rules need their source."""
+"""Objects whose methods the tests bind; in a file, because rules need their source."""
 
 import math
 
@@ -9,6 +9,13 @@ from numba import njit
 WEIGHTS = [3, 5, 7]
 OFFSET = 10
 TABLE = np.array([2, 4, 8])
+
+
+NAMES = {1: 2}
+
+
+def factorial(x):
+    return 1 if x <= 1 else x * factorial(x - 1)
 
 
 def doubled(x):
@@ -79,9 +86,6 @@ class Base:
         y: int = x
         return y
 
-    def countdown(self, x):
-        return 0 if x <= 0 else 1 + self.countdown(x - 1)
-
 
 class Derived(Base):
     rows = 4
@@ -113,6 +117,57 @@ class Faulty:
 
     def uses_a_dict(self, x):
         return self.names["a"]  # fault
+
+    def countdown(self, x):
+        return 0 if x <= 0 else 1 + self.countdown(x - 1)  # fault
+
+    def calls_a_function_that_recurses(self, x):
+        return factorial(x)
+
+    def ping(self, x):
+        return self.pong(x - 1)
+
+    def pong(self, x):
+        return self.ping(x)  # fault
+
+    def searches(self, x):
+        return any(x == weight for weight in WEIGHTS)  # fault
+
+    def generates(self, x):
+        yield x  # fault
+
+    def appends(self, x):
+        WEIGHTS.append(x)  # fault
+
+    def overwrites(self, x):
+        TABLE[0] = x  # fault
+
+    def looks_up(self, x):
+        return NAMES[x]  # fault
+
+    def counts_in_the_class(self, x):
+        self.names["a"] = x  # fault
+
+    def declares(self, x):
+        global OFFSET  # fault
+        OFFSET = x
+
+    def imports(self, x):
+        import math  # fault
+
+        return math.sqrt(x)
+
+    def prints(self, x):
+        print(x)  # fault
+
+    def replaces(self, state):
+        board = state.board
+        state.board = board  # fault
+
+    def local_list(self, x):
+        WEIGHTS = [x]
+        WEIGHTS[0] = x + 1
+        return WEIGHTS[0]
 
 
 class FailsToCompile:

@@ -1,4 +1,4 @@
-"""A helper in a file of its own."""
+"""A helper in a separate file."""
 
 SHIFT = 1000
 

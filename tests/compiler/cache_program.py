@@ -1,4 +1,4 @@
-"""Run by the tests of the disk cache in a process of its own: plays games, reports on the last."""
+"""Run by the tests of the disk cache in a separate process: plays games, reports on the last."""
 
 import json
 import sys

@@ -1,10 +1,10 @@
-"""Methods as plain functions: what `self` meant, what comes along, and what is refused."""
+"""Methods as plain functions: the meaning of `self`, what is included, and what is refused."""
 
 import inspect
 
 import numba
 import pytest
-from boundable import Base, Derived, FailsToCompile, Faulty
+from boundable import Base, Derived, FailsToCompile, Faulty, factorial
 from numba import njit
 from numba.core.errors import TypingError
 
@@ -13,7 +13,7 @@ from plainzero.compiler.cpu_kernels import kernel_function
 
 
 def bound(instance, name):
-    return Binder(instance, kernel_function, "tag").method(name)
+    return Binder(instance, kernel_function, "tag", ["board"]).method(name)
 
 
 def fault_line(function):
@@ -52,10 +52,6 @@ def test_subclass_overrides_rules_helpers_and_constants():
     assert bound(Derived(), "constants")(0) == 4 + 16 + 5
 
 
-def test_rule_may_call_itself_uncompiled():
-    assert bound(Base(), "countdown")(5) == 5
-
-
 def test_bound_function_keeps_name_file_and_lines():
     function = bound(Derived(), "rule")
     assert function.__qualname__ == "Derived.rule-tag"
@@ -72,9 +68,9 @@ def test_each_method_is_bound_once():
     ("name", "message"),
     [
         ("unknown", "uses self.colour, which Faulty does not have"),
-        ("assigns", r"changes self.count; what changes during a game belongs into fields\(\)"),
-        ("adds", r"changes self.count; what changes during a game belongs into fields\(\)"),
-        ("passes_itself_on", "uses self itself; name what you need of it"),
+        ("assigns", r"changes self.count; what changes during a game belongs in fields\(\)"),
+        ("adds", r"changes self.count; what changes during a game belongs in fields\(\)"),
+        ("passes_itself_on", "uses self itself; name the attribute you need"),
         ("uses_a_dict", "uses self.names, a dict; compiled rules know numbers"),
     ],
 )
@@ -82,6 +78,51 @@ def test_what_self_cannot_mean_is_refused_with_file_and_line(name, message):
     line = fault_line(getattr(Faulty, name))
     with pytest.raises(RuleError, match=rf"Faulty.{name} \(boundable.py, line {line}\) {message}"):
         bound(Faulty(), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("countdown", r"calls countdown\(\), which leads to itself; compiled rules cannot recurse"),
+        ("searches", "uses a generator expression.*write the loop out"),
+        ("generates", "uses yield"),
+        ("appends", r"changes WEIGHTS, a list outside the state;.*in fields\(\)"),
+        ("overwrites", r"changes TABLE, an array outside the state;.*in fields\(\)"),
+        ("counts_in_the_class", r"changes self\.names, a dict outside the state"),
+        ("looks_up", "uses NAMES, a dict; use a tuple or a NumPy array indexed by number"),
+        ("declares", r"changes OFFSET; what changes during a game belongs in fields\(\)"),
+        ("imports", "imports a module; import it at the top of the file"),
+        ("prints", r"calls print\(\); take it out"),
+        ("replaces", r"replaces the array state\.board; write into it: `state\.board\[:\] = …`"),
+    ],
+)
+def test_what_cannot_compile_is_refused_with_file_line_and_remedy(name, message):
+    line = fault_line(getattr(Faulty, name))
+    with pytest.raises(RuleError, match=rf"Faulty.{name} \(boundable.py, line {line}\) {message}"):
+        bound(Faulty(), name)
+
+
+def test_two_rules_that_call_each_other_are_refused():
+    line = fault_line(Faulty.pong)
+    with pytest.raises(RuleError, match=rf"Faulty.pong \(boundable.py, line {line}\) calls ping"):
+        bound(Faulty(), "ping")
+
+
+def test_a_function_that_calls_itself_is_refused():
+    line = inspect.getsourcelines(factorial)[1] + 1
+    with pytest.raises(RuleError, match=rf"factorial \(boundable.py, line {line}\) calls factor"):
+        bound(Faulty(), "calls_a_function_that_recurses")
+
+
+def test_a_rule_that_calls_a_refused_one_is_refused_each_time():
+    binder = Binder(Faulty(), kernel_function, "tag")
+    for _ in range(2):
+        with pytest.raises(RuleError, match="calls factorial"):
+            binder.method("calls_a_function_that_recurses")
+
+
+def test_local_list_may_have_the_name_of_a_global_one():
+    assert bound(Faulty(), "local_list")(1) == 2
 
 
 def test_lambda_is_refused():
@@ -95,7 +136,7 @@ def test_unknown_method_is_refused():
 
 
 def test_attribute_is_no_method():
-    with pytest.raises(RuleError, match=r"Base\.area is no method"):
+    with pytest.raises(RuleError, match=r"Base\.area is not a method"):
         bound(Base(), "area")
 
 

@@ -1,10 +1,13 @@
 """What the compiler leaves behind."""
 
 import numba
+import pytest
 
 from plainzero import SearchConfig, make_game, search
 from plainzero.games.rules import register
 from plainzero.search import cpu
+
+pytestmark = pytest.mark.slow
 
 
 def test_entry_points_define_no_function_that_another_game_could_share(tmp_path, monkeypatch):

@@ -9,12 +9,12 @@ import pytest
 from numba import njit
 
 from plainzero import make_game
-from plainzero.compiler.gpu_source import cuda_version
+from plainzero.compiler.gpu_source import gpu_version
 from plainzero.compiler.unsigned_loops import count_upwards
 from plainzero.games import bundled_games
 from plainzero.games.contract import has_chance
 from plainzero.games.rules import bound_rule, register
-from plainzero.search.gpu.warp_lanes import lane, num_lanes
+from plainzero.search.kernels.lanes import lane, num_lanes
 
 SEEN = list(range(40, 52))
 
@@ -102,7 +102,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_results_are_those_of_the_function(function):
-    made = cuda_version(function)
+    made = gpu_version(function)
     for n in range(7):
         for k in range(4):
             assert made(n, k) == function(n, k), (n, k)  # an index below 0 would be refused
@@ -142,7 +142,7 @@ def within_another(n):
     [has_such_a_name, has_a_variable_of_such_a_name, has_another_range, within_another(3)],
 )
 def test_what_could_be_mistaken_is_left_alone(function):
-    assert cuda_version(function) is function
+    assert gpu_version(function) is function
 
 
 def hashes(n, k):
@@ -186,7 +186,7 @@ COMPILED = [hashes, adds_small_numbers, takes_an_item, spreads_its_bounds, share
 
 @pytest.mark.parametrize("function", COMPILED)
 def test_compiled_the_results_are_the_same_and_of_the_same_type(function):
-    expected, found = njit(function), njit(cuda_version(function))
+    expected, found = njit(function), njit(gpu_version(function))
     for n in range(4):
         assert found(n, 5) == expected(n, 5)
         assert type(found(n, 5)) is type(expected(n, 5))
@@ -196,8 +196,8 @@ def test_loops_that_count_upwards_are_made_while_loops():
     def has_iterator(function):
         return "FOR_ITER" in {step.opname for step in dis.get_instructions(function)}
 
-    assert has_iterator(ends_early) and not has_iterator(cuda_version(ends_early))
-    assert has_iterator(cuda_version(with_an_end))
+    assert has_iterator(ends_early) and not has_iterator(gpu_version(ends_early))
+    assert has_iterator(gpu_version(with_an_end))
 
 
 def indexes_said_to_count(source):
@@ -283,7 +283,7 @@ def gpu_rule(game, name):
 
     def remake(function):
         if function not in made:
-            made[function] = after = cuda_version.__wrapped__(function)
+            made[function] = after = gpu_version.__wrapped__(function)
             for key, value in after.__globals__.items():
                 if hasattr(value, "syntax_tree"):
                     after.__globals__[key] = remake(value)

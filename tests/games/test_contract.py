@@ -8,7 +8,8 @@ import pytest
 from plainzero.games import make_game, rules
 from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
-from plainzero.games.contract import Game, IllegalMove, field, parameter_choices
+from plainzero.games.contract import Game, IllegalMove, field
+from plainzero.games.parameters import parameter_choices
 
 
 def test_illegal_move_raises_and_changes_nothing():
@@ -53,7 +54,7 @@ def test_copy_has_memory_of_its_own():
 
 def test_unknown_field_cannot_be_written():
     state = TicTacToe().new_state()
-    with pytest.raises(AttributeError, match="no field 'colour'; there are board, returns"):
+    with pytest.raises(AttributeError, match="no field 'colour'; the fields are board, returns"):
         state.colour = 1
 
 
@@ -109,8 +110,18 @@ def test_field_with_a_reserved_name_is_refused(name):
 def test_game_must_say_its_sizes(attribute):
     sizes = {"num_actions": 1, "observation_shape": (1,), "max_turns": 1}
     del sizes[attribute]
-    with pytest.raises(TypeError, match=f"Silent must say its {attribute}"):
+    with pytest.raises(TypeError, match=f"Silent must declare {attribute}"):
         type("Silent", (Game,), sizes)()
+
+
+def test_game_with_an_init_is_refused_with_its_line():
+    with pytest.raises(
+        TypeError, match=r"has an __init__ \(test_contract.py, line \d+\).*size: int"
+    ):
+
+        class Made(TicTacToe):
+            def __init__(self):
+                self.last = 0
 
 
 def test_games_that_differ_have_tags_that_differ():

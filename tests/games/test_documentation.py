@@ -1,11 +1,12 @@
-"""The example in the documentation is a game in order, and the tables name what there is."""
+"""The example in the documentation passes the check, and the tables are complete."""
 
 import dataclasses
 import re
 from pathlib import Path
 
+import plainzero
 from plainzero.games import bundled_games, make_game
-from plainzero.games.checking import check_game
+from plainzero.games.check.check_game import check_game
 from plainzero.games.contract import PIECES
 from plainzero.games.formats.saved_games import read_saved, to_json
 
@@ -23,12 +24,35 @@ def test_example_of_the_guide_passes_the_check(tmp_path):
     assert game.text(state).split("\n")[5] == ". . . Q . ."
 
 
-def test_guide_names_every_kind_of_finding():
+def test_guide_and_examples_import_from_the_package_root_alone():
+    examples = [path.read_text() for path in (DOCS.parent / "examples").glob("*.py")]
     guide = (DOCS / "write-a-game.md").read_text()
-    package = Path(__file__).parents[2] / "src" / "plainzero" / "games"
-    sources = "".join(
-        path.read_text() for path in [*package.glob("check_*.py"), package / "findings.py"]
-    )
+    imports = [
+        line
+        for text in (guide, *examples)
+        for line in re.findall(r"^\s*((?:from|import) plainzero.*)$", text, re.MULTILINE)
+    ]
+    assert len(imports) > 5
+    for line in imports:
+        names = re.fullmatch(r"from plainzero import (\w+(?:, \w+)*)", line)
+        assert names, f"{line!r} reaches past the package's root"
+        assert set(names[1].split(", ")) <= set(plainzero.__all__)
+    public = {"plainzero", "plainzero.games.formats"}
+    named = set(re.findall(r"`(plainzero(?:\.\w+)*)`", guide))
+    assert named <= public, "the guide names a module that is not public"
+
+
+def test_every_name_that_the_guide_imports_in_prose_is_public():
+    guide = " ".join((DOCS / "write-a-game.md").read_text().split())
+    named = re.findall(r"`(\w+)(?:\([^`]*\))?` \((?:from|in) `plainzero`", guide)
+    assert {"grid_symmetries", "cells_in_a_row"} <= set(named)
+    assert set(named) <= set(plainzero.__all__)
+
+
+def test_guide_names_every_kind_of_problem():
+    guide = (DOCS / "write-a-game.md").read_text()
+    package = Path(__file__).parents[2] / "src" / "plainzero" / "games" / "check"
+    sources = "".join(path.read_text() for path in package.glob("*.py"))
     kinds = set(re.findall(r'\.add\(\s*"([^"]+)"', sources))
     assert len(kinds) > 15
     assert [kind for kind in sorted(kinds) if f"`{kind}`" not in guide] == []

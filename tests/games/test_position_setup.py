@@ -1,4 +1,4 @@
-"""Positions made by hand: what can be, what cannot, and how the game goes on from there."""
+"""Positions set up by hand: possible and impossible ones, and how the game continues."""
 
 import random
 from pathlib import Path
@@ -16,7 +16,7 @@ from plainzero.games.bundled.tic_tac_toe import TicTacToe
 from plainzero.games.bundled.twenty_forty_eight import TwentyFortyEight
 from plainzero.games.check.random_play import first_difference
 from plainzero.games.contract import CHANCE, Game, Grid, field
-from plainzero.games.position_setup import can_set_up, cell_texts, set_up
+from plainzero.games.position_setup import can_set_up, cell_texts, set_up_position
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = [
@@ -34,7 +34,7 @@ GAMES = [
 
 
 class DrawnBack2048(TwentyFortyEight):
-    """2048 without a set_up of its own."""
+    """2048 without its own set_up."""
 
     set_up = Game.set_up
 
@@ -117,7 +117,7 @@ def test_positions_of_random_games_can_be_made_by_hand(name, seed, plies):
         game.apply(state, chance.choice(game.legal(state)))
     to_play = max(0, int(state.to_play))
     assume(game.num_players > 1 or not state.is_over)  # a finished board of 2048 is nobody's turn
-    made = set_up(game, game.view(state).cells, to_play)
+    made = set_up_position(game, game.view(state).cells, to_play)
     if game.num_players == 1:
         made.score, made.turn = state.score, state.turn  # which the board does not tell
     assert first_difference(game, made, state) is None
@@ -144,7 +144,7 @@ def test_cells_can_have_these_texts(name, texts):
 @pytest.mark.parametrize("game", [TicTacToe(), PlusAndMinus()], ids=lambda game: game.name)
 def test_a_board_of_numbers_needs_no_method(game):
     assert cell_texts(game) == [".", "x", "o"]
-    state = set_up(game, board("xo./.x./..o"), 0)
+    state = set_up_position(game, board("xo./.x./..o"), 0)
     game.apply(state, 2)
     assert game.view(state).cells == board("xox/.x./..o")
     assert state.turn == 5
@@ -153,7 +153,7 @@ def test_a_board_of_numbers_needs_no_method(game):
 def test_a_board_of_tiles_needs_no_method():
     game = DrawnBack2048(target=64)
     assert cell_texts(game) == [".", "2", "4", "8", "16", "32", "64"]
-    state = set_up(game, tiles("2 2 . ./. . . ./. . . ./. . . 8"), 0)
+    state = set_up_position(game, tiles("2 2 . ./. . . ./. . . ./. . . 8"), 0)
     game.apply(state, game.parse_action("left"))
     assert game.view(state).cells == tiles("4 . . ./. . . ./. . . ./8 . . .")
 
@@ -166,8 +166,8 @@ def test_a_board_of_tiles_needs_no_method():
 def test_a_game_that_draws_less_than_it_knows_cannot_be_made_by_hand(game):
     assert not can_set_up(game)
     assert cell_texts(game) == []
-    with pytest.raises(ValueError, match="cannot be set up by hand: its board does not tell"):
-        set_up(game, board(".../.../..."), 0)
+    with pytest.raises(ValueError, match="cannot be set up by hand: its board does not show"):
+        set_up_position(game, board(".../.../..."), 0)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_game_that_draws_less_than_it_knows_cannot_be_made_by_hand(game):
     ],
 )
 def test_a_position_that_a_last_move_ended_is_over(name, cells, to_play, returns):
-    state = set_up(make_game(name), board(cells), to_play)
+    state = set_up_position(make_game(name), board(cells), to_play)
     assert state.is_over
     if returns is not None:
         assert state.returns.tolist() == returns
@@ -197,14 +197,14 @@ def test_a_position_that_a_last_move_ended_is_over(name, cells, to_play, returns
 
 def test_a_line_covered_by_later_stones_is_over_too():
     game = make_game("connect-four(rows=4,cols=4)")
-    state = set_up(game, board("..../..../oooo/xxxx"), 0)
+    state = set_up_position(game, board("..../..../oooo/xxxx"), 0)
     assert state.returns.tolist() == [-1, 1]  # who moved last goes first
 
 
 def test_stones_of_one_player_may_be_more_than_of_the_other():
     game = make_game("connect-four")
     cells = [["."] * 7 for _ in range(5)] + [list("xx.x..o")]
-    state = set_up(game, cells, 0)
+    state = set_up_position(game, cells, 0)
     assert (state.turn, state.to_play, state.is_over) == (4, 0, False)
     game.apply(state, 2)
     assert state.returns.tolist() == [1, -1]
@@ -212,14 +212,14 @@ def test_stones_of_one_player_may_be_more_than_of_the_other():
 
 def test_the_turn_leaves_room_for_a_move():
     game = make_game("connect-four(rows=2,cols=2,in_a_row=3)")
-    state = set_up(game, board("x./ox"), 1)
+    state = set_up_position(game, board("x./ox"), 1)
     assert state.turn == 3
     game.apply(state, 1)
     assert state.is_over
 
 
 def test_tiles_made_by_hand_score_as_if_made_from_twos():
-    state = set_up(make_game("2048"), tiles("1024 1024 . ./. . . ./. . 2 ./4 . . ."), 0)
+    state = set_up_position(make_game("2048"), tiles("1024 1024 . ./. . . ./. . 2 ./4 . . ."), 0)
     assert state.score == 2 * 9 * 1024 + 4
     assert state.turn == 4
 
@@ -227,7 +227,7 @@ def test_tiles_made_by_hand_score_as_if_made_from_twos():
 @pytest.mark.parametrize(
     ("name", "cells", "to_play", "message"),
     [
-        ("tic-tac-toe", "x../...", 0, "has 3 rows of 3 cells a row, not 2 rows of 3"),
+        ("tic-tac-toe", "x../...", 0, "has 3 rows of 3 cells, not 2 rows of 3"),
         ("tic-tac-toe", "x../../...", 0, "not 3 rows of 2 and 3"),
         ("tic-tac-toe", "xq./.../...", 0, "can hold 'q'; cells hold one of '.', 'x', 'o'"),
         ("tic-tac-toe", ".../.../...", 2, "to_play must be 0 to 1, not 2"),
@@ -242,7 +242,7 @@ def test_tiles_made_by_hand_score_as_if_made_from_twos():
 )
 def test_what_cannot_be_is_refused_with_a_sentence(name, cells, to_play, message):
     with pytest.raises(ValueError) as error:
-        set_up(make_game(name), board(cells), to_play)
+        set_up_position(make_game(name), board(cells), to_play)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -250,7 +250,7 @@ def test_what_cannot_be_is_refused_with_a_sentence(name, cells, to_play, message
 @pytest.mark.parametrize(
     ("name", "cells", "message"),
     [
-        ("2048", "2048 . . ./. . . ./. . . ./. . . .", "a 2048 cannot stand on this board"),
+        ("2048", "2048 . . ./. . . ./. . . ./. . . .", "a 2048 cannot be on this board"),
         ("2048", "3 . . ./. . . ./. . . ./. . . .", "tiles are powers of two"),
         ("2048", "1 . . ./. . . ./. . . ./. . . .", "tiles are powers of two"),
         ("2048", "two . . ./. . . ./. . . ./. . . .", "column 1 cannot hold 'two'"),
@@ -263,18 +263,18 @@ def test_what_cannot_be_is_refused_with_a_sentence(name, cells, to_play, message
 def test_tiles_that_no_game_can_go_on_from_are_refused(name, cells, message):
     game = make_game(name)
     with pytest.raises(ValueError, match=message):
-        set_up(game, tiles(cells), 0)
+        set_up_position(game, tiles(cells), 0)
 
 
 def test_a_large_board_takes_only_as_many_pieces_as_can_be_tried():
     game = make_game("dots-and-boxes(rows=25,cols=25)")
     cells = [list(row) for row in game.view(game.new_state()).cells]
     cells[0][1::2] = ["-"] * 25
-    assert set_up(game, cells, 0).turn == 25
+    assert set_up_position(game, cells, 0).turn == 25
     for row in range(2, 13, 2):
         cells[row][1::2] = ["-"] * 25
-    with pytest.raises(ValueError, match="153 moves can be set up at most, not 175: each is tried"):
-        set_up(game, cells, 0)
+    with pytest.raises(ValueError, match="at most 153 moves can be set up, not 175: each is tried"):
+        set_up_position(game, cells, 0)
 
 
 def test_the_pieces_of_a_large_board_are_found_without_playing_it_to_its_end():
@@ -286,6 +286,6 @@ def test_the_pieces_of_a_large_board_are_found_without_playing_it_to_its_end():
 def test_faults_of_a_games_own_set_up_are_told():
     game = Confused()
     with pytest.raises(ValueError, match="row 1, column 1 cannot hold 'x'; confused would draw"):
-        set_up(game, board("x../.../..."), 1)
+        set_up_position(game, board("x../.../..."), 1)
     with pytest.raises(ValueError, match="confused cannot be set up like this: 'lost'"):
-        set_up(game, board(".../.../..o"), 0)
+        set_up_position(game, board(".../.../..o"), 0)

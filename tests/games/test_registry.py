@@ -1,4 +1,4 @@
-"""Games by name, and a clear sentence for every name that is none."""
+"""Games by name, and a clear sentence for every invalid name."""
 
 import pytest
 
@@ -38,6 +38,41 @@ def test_game_from_a_file_is_loaded_once(tmp_path):
     assert isinstance(game, TicTacToe)
     assert type(make_game(f"{path}:Mine")) is type(game)
     assert make_game(f"{path}:Mine(size=5)").size == 5
+
+
+def test_file_alone_names_the_one_game_in_it(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_GAME + "\nclass _Base(TicTacToe):\n    pass\n")
+    assert make_game(str(path)) == make_game(f"{path}:Mine")
+    assert make_game(f"{path}(size=5)") == make_game(f"{path}:Mine(size=5)")
+
+
+def test_file_alone_is_refused_if_it_defines_several_games_or_none(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(OWN_GAME + "\nclass Yours(TicTacToe):\n    pass\n")
+    with pytest.raises(
+        UnknownGame, match=r"defines several games: Mine, Yours; name one as .*:Cla"
+    ):
+        make_game(str(path))
+    (tmp_path / "none.py").write_text("from plainzero import Game\n")
+    with pytest.raises(UnknownGame, match="defines no game"):
+        make_game(str(tmp_path / "none.py"))
+
+
+def test_relative_and_absolute_paths_of_a_file_are_one_game(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(OWN_GAME)
+    monkeypatch.chdir(tmp_path)
+    games = [make_game(f"{path}:Mine") for path in ("mine.py", "./mine.py", tmp_path / "mine.py")]
+    assert games[0] == games[1] == games[2]
+    assert len({hash(game) for game in games}) == len({game.tag for game in games}) == 1
+
+
+def test_a_game_that_only_open_spiel_has_is_suggested():
+    pytest.importorskip("pyspiel")
+    with pytest.raises(UnknownGame, match=r"no game .chess.; did you mean open_spiel:chess\?"):
+        make_game("chess")
+    with pytest.raises(UnknownGame, match=r"did you mean tic-tac-toe\?"):
+        make_game("tic_tac_toe")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.games.bundled.othello import Othello
-from plainzero.games.check.problems import Findings
+from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import play_games
 from plainzero.games.check.symmetries import check_symmetries
 from plainzero.games.contract import Symmetry
@@ -46,9 +46,9 @@ class Leaning(ConnectFour):
 
 
 def test_a_board_that_begins_otherwise_when_turned_is_set_up_so():
-    findings = Findings(Othello(size=4))
-    check_symmetries(findings, play_games(findings, 3, seed=1))
-    assert list(findings) == []
+    problems = Problems(Othello(size=4))
+    check_symmetries(problems, play_games(problems, 3, seed=1))
+    assert list(problems) == []
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_board_that_begins_otherwise_when_turned_is_set_up_so():
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_turned_games_that_go_another_way_are_found(game, message):
-    findings = Findings(game)
-    check_symmetries(findings, play_games(findings, 3, seed=1))
-    (finding,) = findings
-    assert message in finding.message
+    problems = Problems(game)
+    check_symmetries(problems, play_games(problems, 3, seed=1))
+    (problem,) = problems
+    assert message in problem.message

@@ -1,4 +1,4 @@
-"""What a board shows besides its cells: the line that won, and texts that a page can draw."""
+"""What a board shows besides its cells: the winning line, and texts that a page can draw."""
 
 import itertools
 import random
@@ -6,13 +6,12 @@ import random
 import pytest
 
 from plainzero.games import bundled_games, make_game
-from plainzero.games.board_view import Caption, Shape
+from plainzero.games.board_view import Caption, Shape, cells_in_a_row
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
-from plainzero.games.check.problems import Findings
+from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import Played
 from plainzero.games.check.views import check_view
 from plainzero.games.contract import EMPTY, PIECES, Grid
-from plainzero.games.lines import cells_in_a_row
 
 
 def played(name, moves):
@@ -76,26 +75,26 @@ def test_cells_of_bundled_games_are_pieces_tiles_lines_or_empty(name):
 
 
 @pytest.mark.parametrize(
-    ("around", "problem"),
+    ("around", "message"),
     [
-        ({"columns": "ab"}, "columns and rows must be 3 and 3 texts"),
-        ({"rows": "1234"}, "columns and rows must be 3 and 3 texts"),
+        ({"columns": "ab"}, "columns and rows must be 3 and 3 strings"),
+        ({"rows": "1234"}, "columns and rows must be 3 and 3 strings"),
         ({"edges": (0, 1)}, "edges are four players"),
         ({"edges": (0, 1, 0, 2)}, "players in a view are 0 to 1"),
         ({"owners": [[0, 1, -1]]}, "owners must be 3 rows of 3"),
         ({"shapes": [Shape("ring", [(0, 0)], player=2)]}, "players in a view are 0 to 1"),
-        ({"captions": [Caption(3, 0, "lock")]}, "a caption of view stands in no cell of 3x3"),
+        ({"captions": [Caption(3, 0, "lock")]}, "a caption of view is in no cell of 3x3"),
         ({"columns": "abc", "rows": "123", "edges": (0, 1, 0, -1)}, ""),
     ],
 )
-def test_what_is_drawn_around_the_cells_must_fit_them(around, problem):
+def test_what_is_drawn_around_the_cells_must_fit_them(around, message):
     class Drawn(TicTacToe):
         def view(self, state):
             return super().view(state)._replace(**around)
 
-    findings = Findings(Drawn())
-    check_view(findings, [Played([Drawn().new_state()], [], [])])
-    assert [problem in finding.message for finding in findings] == ([True] if problem else [])
+    problems = Problems(Drawn())
+    check_view(problems, [Played([Drawn().new_state()], [], [])])
+    assert [message in problem.message for problem in problems] == ([True] if message else [])
 
 
 def test_a_craft_is_drawn_where_it_is_and_drifts_on_a_path_that_begins_there():

@@ -1,7 +1,7 @@
 """Writes one random game of each bundled game as text: `python tests/golden/regenerate.py`.
 
-The files are compared by `tests/games/bundled/test_golden.py`. After a change of a game's rules or of its
-text, run this and read the difference: it is what users will see.
+The files are compared by `tests/games/bundled/test_golden.py`. After a change of a game's rules or
+of its text, run this and read the difference: it is what users will see.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Networks: shapes, where they start, and which one a game gets."""
+"""Networks: shapes, initial values, and the default for each game."""
 
 import dataclasses
 import inspect
@@ -116,8 +116,8 @@ def test_what_was_chosen_stays():
         ({"channels": 10**6}, "channels is 1000000; it must be from 1 to 4,096"),
         ({"width": 1.5}, "width is 1.5; it must be a whole number"),
         ({"pooling": 1}, "pooling is 1; it must be true or false"),
-        ({"kind": "mlp", "blocks": 5}, "blocks is 5, and counts only with kind=residual"),
-        ({"kind": "residual", "width": 5}, "width is 5, and counts only with kind=mlp"),
+        ({"kind": "mlp", "blocks": 5}, "blocks is 5, which has no effect with kind=mlp"),
+        ({"kind": "residual", "width": 5}, "width is 5, which has no effect with kind=residual"),
         ({"values": "both"}, "values is 'both'; choose one of"),
     ],
 )
@@ -131,11 +131,11 @@ def test_options_that_make_no_sense_are_refused(options, message):
     ("game", "options", "message"),
     [
         (Corridor(), {"kind": "residual"}, "corridor has the shape (5,): use kind=mlp"),
-        (Corridor(), {"blocks": 5}, "blocks is 5, and counts only with kind=residual"),
+        (Corridor(), {"blocks": 5}, "blocks is 5, which has no effect with kind=mlp"),
         (Corridor(), {"values": "wdl"}, "needs two players, and corridor has 1: use values=mover"),
         (make_game("trio"), {"values": "wdl"}, "trio has 3: use values=players"),
         (make_game("trio"), {"values": "mover"}, "trio has 3 players: use values=players"),
-        (make_game("tic-tac-toe"), {"layers": 5}, "layers is 5, and counts only with kind=mlp"),
+        (make_game("tic-tac-toe"), {"layers": 5}, "layers is 5, which has no effect"),
     ],
 )
 def test_a_network_that_the_game_cannot_have_is_refused(game, options, message):

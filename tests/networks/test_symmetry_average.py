@@ -87,4 +87,4 @@ def test_new_weights_reach_the_evaluator_below():
     fresh = AveragingEvaluator(make_evaluator(new, game, "torch"), game)
     planes = observations(game, 5)
     assert np.array_equal(changed(planes)[0], fresh(planes)[0])
-    assert changed.engine == "torch"
+    assert changed.backend == "torch"

@@ -1,4 +1,4 @@
-"""Weights in files: what is read is what was written, or it is refused."""
+"""Weights in files: read back unchanged, or refused."""
 
 import os
 

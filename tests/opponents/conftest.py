@@ -1,12 +1,8 @@
 """For the tests of opponents: their folder's own modules, and positions by random play."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

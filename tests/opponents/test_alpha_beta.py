@@ -141,7 +141,7 @@ def test_limits_out_of_range_are_refused(options, message):
 def test_positions_without_a_choice_are_refused():
     game = make_game("2048")
     player = AlphaBeta(game, depth=1)
-    with pytest.raises(ValueError, match="chance's turn"):
+    with pytest.raises(ValueError, match="chance is to move"):
         player.choose([game.new_state()], seed=0)
     with pytest.raises(ValueError, match="not one of 2048"):
         player.choose([make_game("tic-tac-toe").new_state()], seed=0)

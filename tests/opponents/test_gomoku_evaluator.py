@@ -12,29 +12,31 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
+from plainzero.arena.agent_specs import parse_agent
 from plainzero.games.bundled.gomoku.rules import Gomoku
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
+from plainzero.opponents.gomoku_evaluator import ThreatsEvaluator
 from plainzero.opponents.gomoku_evaluator_kernels import (
-    CLOSED_THREE,
-    CLOSED_TWO,
-    DOUBLE,
     ENDS,
-    FIVE,
-    FOUR,
     MAKES_FOUR,
     MAKES_FOUR_THREE,
     MAKES_THREE,
     MAKES_THREES,
-    NOTHING,
-    ONE,
     QUIET,
-    THREE,
-    TWO,
     WINS,
-    ThreatsEvaluator,
     make_sight,
 )
-from plainzero.opponents.search_agent import parse_agent
+from plainzero.opponents.gomoku_shapes import (
+    CLOSED_THREE,
+    CLOSED_TWO,
+    DOUBLE,
+    FIVE,
+    FOUR,
+    NOTHING,
+    ONE,
+    THREE,
+    TWO,
+)
 from plainzero.search.config import SearchConfig
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "gomoku" / "vcf_freestyle15.csv"
@@ -343,9 +345,11 @@ def test_values_that_are_certain_are_true():
 
 
 def test_threats_are_refused_for_other_games():
-    with pytest.raises(ValueError, match="threats are seen in gomoku only, not in connect-four"):
+    with pytest.raises(ValueError, match="plays gomoku only, not connect-four"):
         parse_agent("threats:100", make_game("connect-four"))
-    with pytest.raises(ValueError, match="there is no agent 'threats:0'"):
+    with pytest.raises(
+        ValueError, match="simulations must be a whole number of 1 or more, not '0'"
+    ):
         parse_agent("threats:0", make_game("gomoku"))
 
 
@@ -369,7 +373,7 @@ def test_a_few_simulations_find_the_shorter_forced_wins():
         for stone, points in (("x", row["black"]), ("o", row["white"])):
             for point in map(game.parse_action, points.split()):
                 cells[point // 15][point % 15] = stone
-        states.append(set_up(game, cells, "BW".index(row["to_move"])))
+        states.append(set_up_position(game, cells, "BW".index(row["to_move"])))
         solutions.append(set(map(game.parse_action, row["vcf_first_moves"].split())))
     chosen = parse_agent("threats:40", game).choose(states, 0)
     assert len(rows) == most

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 from plainzero.opponents.alpha_beta import AlphaBeta
 
 PROBLEMS = Path(__file__).parents[3] / "shared" / "data" / "othello" / "fforum-1-19.obf"
@@ -22,7 +22,7 @@ def test_every_move_of_an_ffo_problem_gets_its_score(number):
     line = PROBLEMS.read_text().splitlines()[number - 1]
     squares = line[:SQUARES].replace("-", ".").lower()
     cells = [list(squares[start : start + 8]) for start in range(0, SQUARES, 8)]
-    state = set_up(GAME, cells, "XO".index(line[SQUARES + 1]))
+    state = set_up_position(GAME, cells, "XO".index(line[SQUARES + 1]))
     expected = {
         GAME.parse_action(move): int(score) for move, score in re.findall(r"(\w\d):([+-]\d+)", line)
     }

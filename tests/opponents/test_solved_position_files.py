@@ -1,4 +1,4 @@
-"""Sets of positions: the files, how they are made, and the set that ships."""
+"""Sets of positions: the files, how they are made, and the bundled set."""
 
 import random
 from pathlib import Path
@@ -14,10 +14,12 @@ from plainzero.opponents.perfect import move_outcomes
 from plainzero.opponents.solved_positions import (
     HEADER,
     PositionError,
+    bundled_positions,
     read_positions,
-    shipped_positions,
     write_positions,
 )
+
+pytestmark = pytest.mark.slow
 
 CONNECT_FOUR = make_game("connect-four")
 TIC_TAC_TOE = make_game("tic-tac-toe")
@@ -152,27 +154,27 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         read_positions(TIC_TAC_TOE, tmp_path / "scores")
 
 
-def test_only_the_standard_board_has_a_shipped_set():
-    assert shipped_positions(TIC_TAC_TOE) is None
-    assert shipped_positions(make_game("connect-four(rows=5)")) is None
+def test_only_the_standard_board_has_a_bundled_set():
+    assert bundled_positions(TIC_TAC_TOE) is None
+    assert bundled_positions(make_game("connect-four(rows=5)")) is None
 
 
 @pytest.fixture(scope="module")
-def shipped():
-    return read_positions(CONNECT_FOUR, shipped_positions(CONNECT_FOUR))
+def bundled():
+    return read_positions(CONNECT_FOUR, bundled_positions(CONNECT_FOUR))
 
 
-def test_shipped_set_is_large_decisive_and_covers_plies_evenly(shipped):
-    assert len(shipped.states) >= 6000
-    assert all(is_decisive(row) for row in shipped.outcomes)
-    assert set(shipped.plies.tolist()) == set(range(3, 41))  # earlier ones take minutes each
-    per_ply = np.bincount(shipped.plies)
+def test_bundled_set_is_large_decisive_and_covers_plies_evenly(bundled):
+    assert len(bundled.states) >= 6000
+    assert all(is_decisive(row) for row in bundled.outcomes)
+    assert set(bundled.plies.tolist()) == set(range(3, 41))  # earlier ones take minutes each
+    per_ply = np.bincount(bundled.plies)
     assert per_ply[10:39].min() >= 100
 
 
-def test_shipped_positions_differ_from_each_other_and_from_mirror_images(shipped):
+def test_bundled_positions_differ_from_each_other_and_from_mirror_images(bundled):
     names = set()
-    for stones in shipped.states["stones"]:
+    for stones in bundled.states["stones"]:
         images = {tuple(stones.tolist()), tuple(mirror(int(bits)) for bits in stones)}
         assert not images & names
         names |= images
@@ -182,9 +184,9 @@ def mirror(bits):
     return sum(((bits >> 7 * col) & 127) << 7 * (6 - col) for col in range(7))
 
 
-def test_a_sample_of_the_shipped_set_is_solved_again(shipped):
-    cheap = np.flatnonzero(shipped.plies >= 14)
+def test_a_sample_of_the_bundled_set_is_solved_again(bundled):
+    cheap = np.flatnonzero(bundled.plies >= 14)
     sample = random.Random(0).sample(cheap.tolist(), 300)
-    solved = move_outcomes(CONNECT_FOUR, shipped.states[sample])
-    assert np.array_equal(solved, shipped.outcomes[sample])
+    solved = move_outcomes(CONNECT_FOUR, bundled.states[sample])
+    assert np.array_equal(solved, bundled.outcomes[sample])
     assert (solved != ILLEGAL).any(axis=1).all()

@@ -1,4 +1,4 @@
-"""Solvers that are asked to stop: they do, and are right afterwards, for other threads too."""
+"""Stopped solvers: they stop, and give correct results afterwards, in other threads too."""
 
 import itertools
 import threading
@@ -10,7 +10,7 @@ from plainzero import make_game
 from plainzero.opponents.agent import Stopped
 from plainzero.opponents.alpha_beta import AlphaBeta
 from plainzero.opponents.connect_four.solver import ConnectFourSolver
-from plainzero.opponents.perfect import Perfect, make_solver, move_outcomes, outcomes_by
+from plainzero.opponents.perfect import PerfectAgent, make_solver, move_outcomes, outcomes_by
 
 CONNECT_FOUR = make_game("connect-four")
 SMALL = make_game("connect-four(rows=4,cols=5)")
@@ -25,7 +25,7 @@ def short_steps(monkeypatch):
 
 
 def stop_after(questions):
-    """Says no to so many questions, and then yes."""
+    """Returns False for the first `questions` calls, then True."""
     asked = itertools.count()
     return lambda: next(asked) >= questions
 
@@ -40,7 +40,7 @@ def test_stopped_alpha_beta_then_solves_rightly(short_steps, random_positions, n
     (state,) = random_positions(game, 1, plies, seed=4)
     player = AlphaBeta(game, depth=8)
     for questions in range(8):
-        with pytest.raises(Stopped, match="ask again"):
+        with pytest.raises(Stopped, match="stopped before the result was found"):
             player.solve(state, stop_after(questions))
     expected = AlphaBeta(game, depth=8).solve(state).values
     assert np.array_equal(player.solve(state, go_on).values, expected, equal_nan=True)
@@ -178,7 +178,7 @@ def test_a_question_that_pauses_keeps_no_other_waiting(short_steps, kind):
 
 
 def test_perfect_player_can_be_stopped_and_then_plays_the_same(short_steps):
-    player, states = Perfect(TIC_TAC_TOE), [TIC_TAC_TOE.new_state()] * 3
+    player, states = PerfectAgent(TIC_TAC_TOE), [TIC_TAC_TOE.new_state()] * 3
     with pytest.raises(Stopped):
         player.choose(states, 2, stop_after(0))
     assert player.choose(states, 2, go_on) == player.choose(states, 2)

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from plainzero import make_game
-from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match
 from plainzero.arena.openings import Opening
-from plainzero.opponents.agent import PlayedGame
-from plainzero.opponents.search_agent import parse_agent
+from plainzero.opponents.agent import GameHistory
 from plainzero.protocols.engine_process import EngineFailed, find_program
 from plainzero.protocols.gtp.engine import GtpEngine
+
+pytestmark = pytest.mark.slow
 
 GAME = make_game("go(size=7,komi=7.5)")
 # It captures what is dead before it passes, since our score takes all stones for alive.
@@ -41,7 +43,7 @@ def result(gnugo):
             GAME.apply(state, actions[-1])
         openings.append(Opening(tuple(actions), state))
     engine = parse_agent(f"gtp[engines=2]:{gnugo}", GAME)
-    plan = MatchPlan(openings=tuple(openings))
+    plan = MatchSettings(openings=tuple(openings))
     found = play_match(GAME, (engine, parse_agent("random", GAME)), plan)
     engine.close()
     return found
@@ -69,5 +71,5 @@ def final_scores(engine, record):
         movers.append(int(state.to_play))
         GAME.apply(state, action)
     assert state.is_over
-    engine.follow(PlayedGame(0, moves, movers, state))
+    engine.follow(GameHistory(0, moves, movers, state))
     return engine.ask("final_score"), GAME.area_lead(state)

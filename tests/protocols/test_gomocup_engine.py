@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from plainzero import make_game
-from plainzero.arena.engine_specs import save_transcripts
-from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match
+from plainzero.arena.match_files import save_transcripts
 from plainzero.arena.openings import Opening
-from plainzero.opponents.agent import GaveUp, PlayedGame
-from plainzero.opponents.search_agent import parse_agent
+from plainzero.opponents.agent import Forfeit, GameHistory
 from plainzero.protocols.gomocup.engine import find_rule, name_point, parse_point
 
 GAME = make_game("gomoku(size=5)")
@@ -33,17 +33,17 @@ def played(*points, number=0):
         moves.append(parse_point(GAME, point))
         movers.append(int(state.to_play))
         GAME.apply(state, moves[-1])
-    return PlayedGame(number, moves, movers, state)
+    return GameHistory(number, moves, movers, state)
 
 
 def answers(engine, *games):
-    decisions = engine.choose_following(games, 0)
-    return [d if isinstance(d, GaveUp) else name_point(GAME, d) for d in decisions]
+    decisions = engine.choose_with_history(games, 0)
+    return [d if isinstance(d, Forfeit) else name_point(GAME, d) for d in decisions]
 
 
 def play(engine, openings=1):
     opening = Opening((), GAME.new_state())
-    plan = MatchPlan(openings=(opening,) * openings)
+    plan = MatchSettings(openings=(opening,) * openings)
     result = play_match(GAME, (engine, parse_agent("random", GAME)), plan)
     engine.close()
     return result
@@ -112,7 +112,7 @@ def test_an_engine_that_cannot_restart_starts(tmp_path):
         ("is killed", "was killed by signal 11"),
         ("falls silent", "no answer to 'TURN"),
         ("babbles", "no answer to 'TURN"),
-        ("answers nonsense", "it said 'z99 of course'"),
+        ("answers nonsense", "its last line was 'z99 of course'"),
         ("plays an illegal move", "played 0,0, which is not legal"),
         ("leaves the board", "played 77,0, which is not legal"),
         ("refuses", "refused 'TURN 1,1': ERROR bad coordinates"),
@@ -143,10 +143,10 @@ def test_a_match_counts_faults_and_keeps_what_was_said(tmp_path):
         (f"gomocup[startup=0.2]:{command('never reads')}", "no answer to 'START 5' in 0.2 s"),
         (f"gomocup:{command('takes no board')}", "refused 'START 5': ERROR this board is too"),
         ("gomocup:no-such-program", "there is no program 'no-such-program'"),
-        ("gomocup:", "names no engine"),
+        ("gomocup:", "gomocup needs a command"),
         ("gomocup[memory=1]:x", "did you mean memory_mb"),
         ("gomocup[memory_mb=-1]:x", "cannot be negative"),
-        ("gtp[memory_mb=350]:gnugo", "there is no option 'memory_mb'"),
+        ("gtp[memory_mb=350]:gnugo", "unknown option 'memory_mb'"),
     ],
 )
 def test_an_engine_that_cannot_play_is_refused_before_the_match(spec, words):
@@ -161,7 +161,7 @@ def test_an_engine_that_cannot_play_is_refused_before_the_match(spec, words):
         ("gomoku-42", "neither captures nor forbidden double-threes"),
         ("gomoku(captures=3)", "neither captures"),
         ("gomoku(double_three=forbidden)", "neither captures"),
-        ("tic-tac-toe", "which is for gomoku only"),
+        ("tic-tac-toe", "is for gomoku only"),
     ],
 )
 def test_other_games_are_refused(game, words):
@@ -179,7 +179,7 @@ def test_our_own_program_is_an_engine_like_others():
     ours = shlex.join([sys.executable, *"-m plainzero.cli gomocup --agent random".split()])
     engine = parse_agent(f"gomocup[engines=1,seconds=30]:{ours}", game)
     opening = Opening((), game.new_state())
-    plan = MatchPlan(openings=(opening, opening))
+    plan = MatchSettings(openings=(opening, opening))
     result = play_match(game, (engine, parse_agent("random", game)), plan)
     engine.close()
     assert result.tally.games == 4 and result.faults == ([], [])

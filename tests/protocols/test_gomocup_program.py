@@ -1,11 +1,13 @@
 """`plainzero gomocup`: the protocol, the limits, whatever comes in."""
 
+import functools
 import random
 import string
 
 import pytest
 
 from plainzero import make_game
+from plainzero.arena.agent_specs import parse_agent
 from plainzero.opponents.timed_moves import limit_by_clock
 from plainzero.protocols.gomocup.limits import Limits, resident_bytes
 from plainzero.protocols.gomocup.program import GomocupServer, parse_line
@@ -17,9 +19,13 @@ NO_LIMIT = 2**31 - 1
 MIB = 1 << 20
 
 
+def make_session(agent):
+    return GomocupSession(make_game("gomoku"), functools.partial(parse_agent, agent))
+
+
 def talk(*lines, agent="random"):
     """The lines of all answers to some lines."""
-    return converse(GomocupSession(agent), *lines)
+    return converse(make_session(agent), *lines)
 
 
 def converse(session, *lines):
@@ -35,7 +41,7 @@ def board(session):
 
 def after(*lines):
     """A session on a board of 5×5, and what it said last."""
-    session = GomocupSession("random")
+    session = make_session("random")
     said = converse(session, "START 5", *lines)
     return session, said[-1]
 
@@ -78,22 +84,22 @@ def test_lines_are_read_with_tolerance(line, parts):
 @pytest.mark.parametrize(
     ("line", "answer"),
     [
-        ("TURN 2,2", "ERROR 2,2 is not free"),
-        ("TURN 5,0", "ERROR '5,0' is no point; they are 0,0 to 4,4"),
-        ("TURN", "ERROR '' is no point"),
-        ("TURN 1,1,1", "ERROR '1,1,1' is no point"),
-        ("PLAY 9,9", "ERROR '9,9' is no point"),
+        ("TURN 2,2", "ERROR 2,2 is occupied or forbidden"),
+        ("TURN 5,0", "ERROR '5,0' is not a point; points are 0,0 to 4,4"),
+        ("TURN", "ERROR '' is not a point"),
+        ("TURN 1,1,1", "ERROR '1,1,1' is not a point"),
+        ("PLAY 9,9", "ERROR '9,9' is not a point"),
         ("BEGIN", "ERROR there are stones on the board"),
         ("TAKEBACK 0,0", "ERROR there is no stone on 0,0"),
-        ("START", "ERROR '' is no whole number"),
+        ("START", "ERROR '' is not a whole number"),
         ("START 4", "ERROR gomoku: size must be 5 to 26, not 4"),
-        ("START 99999999999999999999", "ERROR '99999999999999999999' is no whole number"),
-        ("RECTSTART 5,6", "ERROR the board is 5,6; only square ones are played"),
-        ("RECTSTART 5", "ERROR '' is no whole number"),
+        ("START 99999999999999999999", "ERROR '99999999999999999999' is not a whole number"),
+        ("RECTSTART 5,6", "ERROR the board is 5,6; it must be square"),
+        ("RECTSTART 5", "ERROR '' is not a whole number"),
         ("SWAP2BOARD", "UNKNOWN command SWAP2BOARD"),
         ("DONE", "UNKNOWN command DONE"),
-        ("INFO rule many", "MESSAGE INFO rule: 'many' is no whole number"),
-        ("INFO timeout_turn soon", "MESSAGE INFO timeout_turn: 'soon' is no whole number"),
+        ("INFO rule many", "MESSAGE INFO rule: 'many' is not a whole number"),
+        ("INFO timeout_turn soon", "MESSAGE INFO timeout_turn: 'soon' is not a whole number"),
     ],
 )
 def test_what_cannot_be_done_is_answered_and_changes_nothing(line, answer):
@@ -111,7 +117,7 @@ def test_before_start_there_is_no_board():
 
 
 def test_square_rectangles_are_boards():
-    session = GomocupSession("random")
+    session = make_session("random")
     assert converse(session, "RECTSTART 6,6") == ["OK"] and session.game.size == 6
 
 
@@ -130,7 +136,7 @@ def test_play_puts_down_what_it_is_told():
 
 
 def place(*stones, rule=0):
-    session = GomocupSession("random")
+    session = make_session("random")
     said = converse(session, "START 5", f"INFO rule {rule}", "BOARD", *stones, "DONE")
     return session, said[-1]
 
@@ -163,11 +169,11 @@ def test_a_game_goes_on_after_a_board():
 @pytest.mark.parametrize(
     ("stones", "words"),
     [
-        (["1,1,7"], "'1,1,7' is no x,y,1 or x,y,2"),
+        (["1,1,7"], "'1,1,7' is not x,y,1 or x,y,2"),
         (["1,1,3"], "'1,1,3' is no"),
         (["nonsense", "1,1,1"], "'nonsense' is no"),
-        (["1,1,1", "1,1,2"], "two stones stand on one point"),
-        (["1,1,1", "9,9,2"], "'9,9' is no point"),
+        (["1,1,1", "1,1,2"], "two stones are on the same point"),
+        (["1,1,1", "9,9,2"], "'9,9' is not a point"),
         ([f"{x},0,1" for x in range(5)], "the game is over"),
     ],
 )
@@ -206,16 +212,16 @@ def test_stones_are_taken_back_in_any_order():
 )
 def test_the_rule_is_a_number(bits, rule):
     for lines in ([f"INFO rule {bits}", "START 6"], ["START 6", f"INFO rule {bits}"]):
-        session = GomocupSession("random")
+        session = make_session("random")
         assert converse(session, *lines) == ["OK"]
         assert session.game == make_game(f"gomoku(size=6,rule={rule})")
 
 
 @pytest.mark.parametrize(
-    ("bits", "name"), [(8, "caro"), (9, "caro"), (2, "going on after five"), (64, "it")]
+    ("bits", "name"), [(8, " (caro)"), (9, " (caro)"), (2, " (continuous play)"), (64, "")]
 )
 def test_rules_that_are_not_played_are_refused_until_another_one_comes(bits, name):
-    words = f"the rule is {bits}, and {name} is not played here"
+    words = f"unsupported rule {bits}{name}; rules are"
     said = talk("START 5", f"INFO rule {bits}", "BEGIN", "START 5", "INFO rule 0", "BEGIN")
     assert words in said[1] and said[1].startswith("MESSAGE")
     assert all(words in line and line.startswith("ERROR") for line in said[2:4])
@@ -231,9 +237,9 @@ def test_stones_stay_where_the_rule_changes():
 
 def test_what_renju_forbids_is_refused():
     stones = ["2,1,1", "0,4,2", "2,2,1", "4,4,2", "1,3,1", "0,5,2", "3,3,1", "5,5,2"]
-    session = GomocupSession("random")
+    session = make_session("random")
     lines = ["START 7", "INFO rule 4", *(f"PLAY {stone[:3]}" for stone in stones)]
-    assert converse(session, *lines, "TURN 2,3")[-1].startswith("ERROR 2,3 is not free, or forb")
+    assert converse(session, *lines, "TURN 2,3")[-1].startswith("ERROR 2,3 is occupied or forb")
 
 
 # ---- limits -------------------------------------------------------------------------------------
@@ -277,7 +283,7 @@ def test_the_other_sides_word_on_the_time_counts():
 
 
 def test_a_new_game_has_all_its_time():
-    session = GomocupSession("random")
+    session = make_session("random")
     converse(session, "INFO timeout_match 5000", "START 5", "INFO time_left 100", "RESTART")
     assert session.limits.left == 5
 
@@ -292,7 +298,7 @@ def test_a_tree_has_the_memory_that_is_left():
 
 
 def test_a_search_is_kept_to_time_and_memory():
-    session = GomocupSession("uct:100000000")
+    session = make_session("uct:100000000")
     unlimited = session.limited_agent().config
     session.limits.take("max_memory", resident_bytes() + 64 * MIB)
     session.limits.take("timeout_turn", 2000)
@@ -317,7 +323,7 @@ def test_a_clock_rules_the_search():
 
 def test_garbage_is_answered_and_survived():
     generator = random.Random(4)
-    session = GomocupSession("random")
+    session = make_session("random")
     names = "START RECTSTART RESTART BEGIN TURN BOARD TAKEBACK PLAY INFO ABOUT DONE SUGGEST".split()
     words = [*names, "rule", "time_left", "5", "4", "0,0", "1,2", "2,3,1", "0,1,2", "1,1,3", "-1"]
     words += ["9" * 30, "\x00", "é", "6,6", "7"]
@@ -340,4 +346,4 @@ def test_the_command_speaks_on_stdin_and_stdout(plainzero):
 
 
 def test_an_agent_that_there_is_not_is_refused(refused):
-    assert "there is no agent 'nobody'" in refused("gomocup", "--agent", "nobody")
+    assert "unknown agent 'nobody'" in refused("gomocup", "--agent", "nobody")

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from plainzero import make_game
-from plainzero.arena.engine_specs import save_transcripts
-from plainzero.arena.match import MatchPlan, play_match
-from plainzero.arena.match_files import save_games
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match
+from plainzero.arena.match_files import read_match_games, save_games, save_transcripts
 from plainzero.arena.openings import Opening
-from plainzero.arena.saved_matches import read_match_games
-from plainzero.opponents.agent import GaveUp, PlayedGame
-from plainzero.opponents.search_agent import parse_agent
-from plainzero.protocols.gtp.engine import make_gtp_player
+from plainzero.opponents.agent import Forfeit, GameHistory
+from plainzero.protocols.gtp.engine import make_gtp_agent
+
+pytestmark = pytest.mark.slow
 
 GAME = make_game("tic-tac-toe")
 PROGRAM = Path(__file__).parent / "fake_engine.py"
@@ -40,7 +40,7 @@ def played(*names, number=0):
         moves.append(GAME.parse_action(name))
         movers.append(int(state.to_play))
         GAME.apply(state, moves[-1])
-    return PlayedGame(number, moves, movers, state)
+    return GameHistory(number, moves, movers, state)
 
 
 def name_of(decision):
@@ -48,7 +48,7 @@ def name_of(decision):
 
 
 def play(engine, games=4):
-    result = play_match(GAME, (engine, parse_agent("random", GAME)), MatchPlan(games))
+    result = play_match(GAME, (engine, parse_agent("random", GAME)), MatchSettings(games))
     engine.close()
     return result
 
@@ -70,9 +70,9 @@ def test_games_side_by_side_go_as_one_after_the_other():
 
 def test_an_engine_hears_every_move_of_its_opponent_and_of_the_opening(tmp_path):
     engine = fake("writes down", tmp_path / "log")
-    decisions = engine.choose_following([played("b2", "c3")], 0)
+    decisions = engine.choose_with_history([played("b2", "c3")], 0)
     assert [name_of(action) for action in decisions] == ["a1"]
-    engine.choose_following([played("b2", "c3", "a1", "a3")], 0)
+    engine.choose_with_history([played("b2", "c3", "a1", "a3")], 0)
     assert (tmp_path / "log").read_text().splitlines()[1:] == [
         *("boardsize 3", "clear_board", "play black b2", "play white c3", "genmove black"),
         *("play white a3", "genmove black"),
@@ -81,9 +81,9 @@ def test_an_engine_hears_every_move_of_its_opponent_and_of_the_opening(tmp_path)
 
 def test_an_engine_goes_back_by_undo_or_starts_anew_where_the_game_is_another(tmp_path):
     engine = fake("writes down", tmp_path / "log")
-    engine.choose_following([played("b2", "c3", "a2")], 0)
-    engine.choose_following([played("b2", "c3", "a3")], 0)  # two back, where two are shared
-    engine.choose_following([played("c1")], 0)  # nothing is shared
+    engine.choose_with_history([played("b2", "c3", "a2")], 0)
+    engine.choose_with_history([played("b2", "c3", "a3")], 0)  # two back, where two are shared
+    engine.choose_with_history([played("c1")], 0)  # nothing is shared
     assert (tmp_path / "log").read_text().splitlines()[7:] == [
         *("undo", "undo", "play black a3", "genmove white"),
         *("clear_board", "play black c1", "genmove white"),
@@ -93,7 +93,7 @@ def test_an_engine_goes_back_by_undo_or_starts_anew_where_the_game_is_another(tm
 def test_several_games_of_one_process_are_kept_apart():
     engine = fake()
     games = [played("a1", number=0), played("b2", number=1), played(number=2)]
-    decisions = engine.choose_following(games, 0)
+    decisions = engine.choose_with_history(games, 0)
     assert [name_of(action) for action in decisions] == ["b1", "a1", "a1"]
 
 
@@ -104,7 +104,7 @@ def test_a_match_is_stopped_between_the_games_of_a_round(tmp_path):
         return log.read_text().count("genmove") == 3
 
     agents = (engine, parse_agent("random", GAME))
-    result = play_match(GAME, agents, MatchPlan(20), is_enough=is_enough)
+    result = play_match(GAME, agents, MatchSettings(20), stop=is_enough)
     engine.close()
     assert result.was_interrupted and not result.records
     assert log.read_text().count("genmove") == 3
@@ -112,8 +112,8 @@ def test_a_match_is_stopped_between_the_games_of_a_round(tmp_path):
 
 def test_names_of_moves_may_be_shouted():
     engine = fake("shouts")
-    assert name_of(engine.choose_following([played("a1")], 0)[0]) == "b1"
-    assert name_of(engine.choose_following([played("a1", "b1", "c1")], 0)[0]) == "a2"
+    assert name_of(engine.choose_with_history([played("a1")], 0)[0]) == "b1"
+    assert name_of(engine.choose_with_history([played("a1", "b1", "c1")], 0)[0]) == "a2"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_names_of_moves_may_be_shouted():
         ("babbles", "in 1|wrote too much"),  # whichever is seen first
         ("closes its output", "closed its output"),
         ("plays an illegal move", "which is not legal"),
-        ("answers nonsense", "answered 'z99 of course', which is no move of tic-tac-toe"),
+        ("answers nonsense", "answered 'z99 of course', not a move of tic-tac-toe"),
     ],
 )
 def test_a_faulty_engine_loses_the_game_and_is_named(fault, words, tmp_path):
@@ -158,8 +158,8 @@ def test_what_a_crashing_engine_wrote_is_kept(tmp_path):
 
 def test_an_engine_that_failed_is_started_again_for_the_next_game():
     engine = fake("crashes")
-    first = engine.choose_following([played("b2", number=n) for n in range(3)], 0)
-    assert name_of(first[0]) == "a1" and isinstance(first[1], GaveUp) and name_of(first[2]) == "a1"
+    first = engine.choose_with_history([played("b2", number=n) for n in range(3)], 0)
+    assert name_of(first[0]) == "a1" and isinstance(first[1], Forfeit) and name_of(first[2]) == "a1"
 
 
 def test_resigning_loses_and_is_no_fault(tmp_path):
@@ -188,10 +188,10 @@ def test_lines_that_are_no_answers_are_passed_over():
         (f"gtp[startup=0.2]:{command('never reads')}", "no answer to 'list_commands' in 0.2 s"),
         (f"gtp:{command('knows nothing')}", "does not know the GTP command clear_board"),
         ("gtp:no-such-program --mode gtp", "there is no program 'no-such-program'"),
-        ("gtp:", "names no engine"),
-        ("gtp[seconds=1:gnugo", "names no engine"),
+        ("gtp:", "gtp needs a command, as in gtp:gnugo --mode gtp"),
+        ("gtp[seconds=1:gnugo", "has no closing bracket"),
         ("gtp[second=1]:gnugo", "did you mean seconds"),
-        ("gtp[seconds]:gnugo", "is not an option=value"),
+        ("gtp[seconds]:gnugo", "'seconds' must be option=value"),
         ("gtp[engines=-1]:gnugo", "cannot be negative"),
     ],
 )
@@ -202,8 +202,8 @@ def test_an_engine_that_cannot_play_is_refused_before_the_match(spec, words):
 
 
 def test_a_game_for_three_is_refused():
-    with pytest.raises(ValueError, match="for two without chance"):
-        make_gtp_player("x", make_game("trio"), command())
+    with pytest.raises(ValueError, match="GTP is for two players without chance"):
+        make_gtp_agent("x", make_game("trio"), command())
 
 
 def test_a_position_without_its_game_is_refused():
@@ -225,7 +225,7 @@ def test_our_own_program_is_an_engine_like_others(game):
     opening = Opening((), game.new_state())
     engine = parse_agent(f"gtp[engines=1]:{ours}", game)
     result = play_match(
-        game, (engine, parse_agent("random", game)), MatchPlan(openings=(opening, opening))
+        game, (engine, parse_agent("random", game)), MatchSettings(openings=(opening, opening))
     )
     engine.close()
     assert result.tally.games == 4 and result.faults == ([], [])

@@ -1,5 +1,6 @@
 """`plainzero gtp`: the protocol, the clock, whatever comes in."""
 
+import functools
 import random
 import string
 import threading
@@ -7,15 +8,20 @@ import threading
 import pytest
 
 from plainzero import make_game
+from plainzero.arena.agent_specs import parse_agent
 from plainzero.protocols.gtp.clock import Clock, TimeSettings
 from plainzero.protocols.gtp.program import GtpServer, parse_line
 from plainzero.protocols.gtp.session import GtpSession
 from plainzero.protocols.line_reader import LineReader
 
 
+def make_session(game, agent, seed=0):
+    return GtpSession(make_game(game), functools.partial(parse_agent, agent), seed)
+
+
 def talk(*lines, game="go(size=5)", agent="random"):
     """The answers to some lines, each without the empty line behind it."""
-    return converse(GtpSession(make_game(game), agent), *lines)
+    return converse(make_session(game, agent), *lines)
 
 
 def converse(session, *lines):
@@ -98,8 +104,8 @@ def test_stones_are_played_captured_and_taken_back():
         ("fixed_handicap 2", "? invalid number of stones"),
         ("final_status_list sleeping", "? syntax error"),
         ("loadsgf nowhere.sgf", "? cannot load file: No such file or directory"),
-        ("lz-analyze", "? random does not search, so there is nothing to show"),
-        ("lz-analyze avoid b a1 10", "? avoid is not known; write lz-analyze"),
+        ("lz-analyze", "? random does not search, so there is no analysis"),
+        ("lz-analyze avoid b a1 10", "? unknown argument avoid; use lz-analyze"),
     ],
 )
 def test_what_cannot_be_done_is_answered_and_changes_nothing(line, answer):
@@ -131,7 +137,7 @@ def test_swapping_goes_by_the_name_that_others_have_for_it():
 
 
 def test_a_pass_that_others_leave_out_is_played_for_them():
-    session = GtpSession(make_game("othello(size=4)"), "random")
+    session = make_session("othello(size=4)", "random")
     moves = random.Random(1)
     while not session.position.state.is_over:
         state = session.position.state
@@ -183,20 +189,20 @@ def test_handicap_stones_stand_on_the_stars_and_white_moves():
     assert len(talk("place_free_handicap 20", game=game)[0].split()) == 1 + 9
     assert talk("place_free_handicap 2", game="hex") == ["? invalid number of stones"]
     assert talk("fixed_handicap 4", game="go(size=19)") == ["= D4 Q16 D16 Q4"]
-    session = GtpSession(make_game(game), "random")
+    session = make_session(game, "random")
     converse(session, "set_free_handicap A1 B1 C1")
     assert int(session.position.state.to_play) == 1
 
 
 def test_genmove_plays_and_reg_genmove_does_not():
-    session = GtpSession(make_game("go(size=5)"), "random", seed=3)
+    session = make_session("go(size=5)", "random", seed=3)
     first, again, played = converse(session, "reg_genmove b", "reg_genmove b", "genmove b")
     assert first == again == played and len(session.position.moves) == 1
 
 
 def test_two_of_us_play_whole_games():
     for game in ("go(size=4)", "othello(size=4)", "hex(size=4)", "gomoku(size=6)", "tic-tac-toe"):
-        session = GtpSession(make_game(game), "random", seed=1)
+        session = make_session(game, "random", seed=1)
         while not session.position.state.is_over:
             colour = "bw"[int(session.position.state.to_play)]
             (answer,) = converse(session, f"genmove {colour}")
@@ -207,7 +213,7 @@ def test_two_of_us_play_whole_games():
 def test_a_saved_game_is_loaded_as_far_as_asked(tmp_path):
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]FF[4]SZ[5]KM[6.5];B[cc];W[bc];B[bb])")
-    session = GtpSession(make_game("go(size=9)"), "random")
+    session = make_session("go(size=9)", "random")
     assert converse(session, f"loadsgf {path} 3") == ["="]
     assert session.game == make_game("go(size=5,komi=6.5)") and len(session.position.moves) == 2
     assert converse(session, f"loadsgf {path}", "play w a1") == ["=", "="]
@@ -220,7 +226,7 @@ def test_a_saved_game_is_loaded_as_far_as_asked(tmp_path):
 
 def test_garbage_is_answered_and_survived():
     generator = random.Random(4)
-    session = GtpSession(make_game("go(size=3)"), "random")
+    session = make_session("go(size=3)", "random")
     (listed,) = converse(session, "list_commands")
     names = sorted(set(listed.removeprefix("= ").split()) - {"quit", "boardsize"})
     words = [*names, "b", "w", "a1", "C3", "pass", "1", "-1", "1e999", "#", "\x00", "é", "9" * 30]
@@ -279,7 +285,7 @@ def test_most_of_the_time_is_used():
 
 
 def test_the_other_sides_word_on_the_time_counts():
-    session = GtpSession(make_game("go(size=5)"), "random")
+    session = make_session("go(size=5)", "random")
     converse(session, "time_settings 100 20 2", "time_left w 7 1")
     black, white = session.clocks
     assert (black.left, black.stones) == (100, 0) and (white.left, white.stones) == (7, 1)
@@ -303,7 +309,7 @@ def test_an_analysis_goes_on_until_the_next_line():
         if sum(part.startswith("info") for part in written) == 3:
             may_go_on.set()
 
-    session = GtpSession(make_game("tic-tac-toe"), "uct:100")
+    session = make_session("tic-tac-toe", "uct:100")
     session.make_ready()  # compiling takes its time, and no line says so
     GtpServer(session, LineReader(come_in()), write).serve()
     assert written[0] == "=\n" and written[-2:] == ["\n", "=3 PlainZero\n\n"]
@@ -320,7 +326,7 @@ def test_an_analysis_goes_on_until_the_next_line():
 
 
 def test_a_clock_rules_the_search():
-    session = GtpSession(make_game("tic-tac-toe"), "uct:100000000")
+    session = make_session("tic-tac-toe", "uct:100000000")
     answers = converse(session, "time_settings 0 1 4", "genmove b")
     assert answers == ["=", "= b2"]
 
@@ -335,9 +341,9 @@ def test_the_command_speaks_on_stdin_and_stdout(plainzero):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--game", "trio"], "GTP is for two players without chance, and trio is not"),
+        (["--game", "trio"], "GTP is for two players without chance; it cannot play trio"),
         (["--game", "goo"], "there is no game 'goo'"),
-        (["--agent", "nobody"], "there is no agent 'nobody'"),
+        (["--agent", "nobody"], "unknown agent 'nobody'"),
     ],
 )
 def test_what_cannot_be_served_is_refused(refused, arguments, words):

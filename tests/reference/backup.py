@@ -1,4 +1,4 @@
-"""What a simulation leaves behind on its way back to the root."""
+"""The updates of a simulation from its leaf back to the root."""
 
 from plainzero import CHANCE, Game
 

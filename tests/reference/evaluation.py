@@ -1,4 +1,4 @@
-"""What a position is worth: the evaluator's word, random games, and priors from logits."""
+"""The evaluation of a position: the evaluator, random games, and priors from logits."""
 
 import math
 from typing import Any

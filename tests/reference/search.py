@@ -6,7 +6,7 @@ from typing import Any
 
 from plainzero import CHANCE, Game, SearchConfig
 from plainzero.games.contract import has_chance
-from plainzero.search.kernels import random_streams as random
+from plainzero.search.scratch_memory import make_streams
 
 from .backup import back_up, learn_amaf, prove
 from .evaluation import (
@@ -57,7 +57,7 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
 
 
 class ReferenceSearcher:
-    """A tree, and what it takes to grow it; after `advance`, the next search goes on with it."""
+    """A tree and what is needed to grow it; after `advance`, the next search reuses it."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ReferenceSearcher:
 
     def search(self, state: Any, seed: int = 0, game_index: int = 0) -> ReferenceResult:
         """The whole search."""
-        self.streams = random.make_streams(seed, 1, game_index)
+        self.streams = make_streams(seed, 1, game_index)
         self.simulations = self.tidied_at = 0
         if self.root is None:
             self.root = self.new_node(self.game.copy(state))

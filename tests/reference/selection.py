@@ -1,4 +1,4 @@
-"""The choice of an edge, one function per formula; Gumbel's are in a file of their own."""
+"""The choice of an edge, one function per formula; Gumbel's are in a separate file."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a search remembers."""
+"""The tree of a search."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 
 from plainzero import SearchConfig, Searcher, StopFlag, make_game, search
-from plainzero.search.runner import plan_rounds
-from plainzero.search.tree_memory import TreeSize, plan_tree, plan_whole_tree, tree_bytes
+from plainzero.games.rules import register
+from plainzero.search import cpu
+from plainzero.search.resolve_options import make_options, resolve
+from plainzero.search.runner import next_rounds
+from plainzero.search.scratch_memory import make_scratch
+from plainzero.search.tree_memory import (
+    TreeSize,
+    make_tree,
+    plan_tree,
+    plan_whole_tree,
+    tree_bytes,
+)
 
 GAME = make_game("connect-four")
 START = GAME.new_state()
@@ -127,10 +137,10 @@ def test_progress_is_reported_early_however_slow_a_simulation_is():
 
 
 def test_rounds_between_two_reports_become_fewer_as_well_as_more():
-    assert plan_rounds(1000, 30.0) == 1
-    assert plan_rounds(1000, 0.3) == 100
-    assert plan_rounds(1000, 0.015) == 2000
-    assert plan_rounds(1000, 0.0) == 16_000
+    assert next_rounds(1000, 30.0) == 1
+    assert next_rounds(1000, 0.3) == 100
+    assert next_rounds(1000, 0.015) == 2000
+    assert next_rounds(1000, 0.0) == 16_000
 
 
 def test_memory_is_stated_beforehand_and_kept_to():
@@ -229,3 +239,21 @@ def test_a_whole_tree_is_refused_by_the_byte_that_it_lacks():
     assert plan_whole_tree(game, enough, 8) == size == plan_tree(game, enough, 8)
     with pytest.raises(ValueError, match=f"take {needed:,} bytes"):
         plan_whole_tree(game, dataclasses.replace(config, max_bytes=needed - 1), 8)
+
+
+def test_kernels_count_the_games_that_are_not_finished():
+    game = make_game("tic-tac-toe")
+    config = resolve(SearchConfig(simulations=4), "uniform")
+    tree = make_tree(game, config, 3, plan_tree(game, config, 3))
+    scratch, options = make_scratch(game, config, 3, 0), make_options(config, game)
+    scratch.work["simulation_limit"] = [2, 4, 6]
+    states = np.array([game.new_state()] * 3)
+
+    def play(rounds):
+        arguments = (tree, scratch, options, states, rounds, 0, 3)
+        return cpu.simulate_games(register(game), *arguments)
+
+    assert [play(3), play(2)] == [2, 1]  # the first round evaluates the roots
+    scratch.work["stop"] = 1
+    assert play(1) == 0
+    assert scratch.work["simulations"].tolist() == [2, 4, 4]

@@ -5,7 +5,7 @@ import pytest
 
 from plainzero import SearchConfig, Searcher, make_game, search
 from plainzero.search.kernels.formulas import q_of
-from plainzero.search.resolve_options import PENDING_COUNT
+from plainzero.search.kernels.options import PENDING_COUNT
 from plainzero.search.result import visits_to_policy
 
 TIC_TAC_TOE = make_game("tic-tac-toe")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from test_reference import hash_network, make, position, searches
 
 from plainzero import EvaluationCache, EvaluatorError, SearchConfig, Searcher, search
-from plainzero.search import cpu
 from plainzero.search.evaluate_leaves import LeafEvaluator
-from plainzero.search.evaluation_cache import STORED, bucket_of, entry_dtype, recall, words_of
-from plainzero.search.kernels.scratch import make_scratch
+from plainzero.search.evaluation_cache import words_of
+from plainzero.search.kernels.evaluation_table import STORED, bucket_of, entry_dtype, recall
+from plainzero.search.scratch_memory import make_scratch
 from plainzero.search.tree_memory import make_tree, plan_tree
 
 FOUR = "connect-four"
@@ -180,15 +180,15 @@ def test_equal_leaves_of_a_round_share_a_place():
     tree.states[1, 0] = position(game, 4, seed=1)
     scratch.work["num_leaves"] = 1
     recorder, cache = Recorder(hash_network(game, one_value=True)), EvaluationCache(game)
-    answers = LeafEvaluator(game, tree, scratch, recorder, cpu, cache).evaluate()
-    plain = LeafEvaluator(game, tree, scratch, recorder, cpu).evaluate()
+    answers = LeafEvaluator(game, tree, scratch, recorder, cache).evaluate()
+    plain = LeafEvaluator(game, tree, scratch, recorder).evaluate()
     assert [len(call) for call in recorder.calls] == [2, 3]
     assert answers.rows.tolist() == plain.rows.tolist() == [0, 1, 2]
     assert answers.logits[:3].tolist() == plain.logits.tolist()
     assert answers.values[:3].tolist() == plain.values.tolist()
     assert (cache.lookups, cache.hits) == (3, 1)
     scratch.work["num_leaves"] = 0
-    assert LeafEvaluator(game, tree, scratch, recorder, cpu, cache).evaluate() is None
+    assert LeafEvaluator(game, tree, scratch, recorder, cache).evaluate() is None
 
 
 def test_clear_forgets_everything():
@@ -295,13 +295,13 @@ def test_least_memory_is_said():
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
 def test_cache_with_a_built_in_evaluator_is_refused(evaluator):
     game = make("tic-tac-toe")
-    with pytest.raises(ValueError, match=f"'{evaluator}' is built in and has nothing to remember"):
+    with pytest.raises(ValueError, match=f"'{evaluator}' is built in and needs no cache"):
         Searcher(game, evaluator, cache=EvaluationCache(game))
 
 
 def test_cache_on_a_gpu_is_refused():
     game = make("tic-tac-toe")
-    with pytest.raises(ValueError, match="device=cuda has no cache yet"):
+    with pytest.raises(ValueError, match="device=cuda does not support a cache"):
         Searcher(game, hash_network(game, True), cache=EvaluationCache(game), device="cuda")
 
 
@@ -326,7 +326,7 @@ def test_another_evaluator_needs_a_cleared_cache():
     game, config = make("tic-tac-toe"), SearchConfig(simulations=5)
     cache = EvaluationCache(game)
     search(game, game.new_state(), hash_network(game, one_value=True), config, cache=cache)
-    with pytest.raises(ValueError, match="has the answers of another evaluator"):
+    with pytest.raises(ValueError, match="holds the evaluations of another evaluator"):
         search(game, game.new_state(), hash_network(game, one_value=False), config, cache=cache)
 
 
@@ -337,7 +337,7 @@ def test_evaluator_that_changes_the_number_of_values_is_refused():
     def evaluator(planes):
         return np.zeros((len(planes), 9)), np.zeros(next(shapes))
 
-    with pytest.raises(EvaluatorError, match=r"returned 2 value\(s\) a position, and 1 before"):
+    with pytest.raises(EvaluatorError, match=r"returned 2 value\(s\) per position, and 1 before"):
         search(game, game.new_state(), evaluator, SearchConfig(simulations=5), cache=cache)
 
 
@@ -361,4 +361,4 @@ def test_second_search_at_the_same_time_is_refused():
 
     search_here()
     assert len(messages) == 1
-    assert "in use by another search; give each thread a cache of its own" in messages[0]
+    assert "in use by another search; give each thread its own cache" in messages[0]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from plainzero.search.kernels.random_streams import (
-    make_streams,
     random_below,
     random_bits,
     random_gamma,
@@ -12,6 +11,7 @@ from plainzero.search.kernels.random_streams import (
     random_normal,
     random_unit,
 )
+from plainzero.search.scratch_memory import make_streams
 
 
 def draw(function, count, *arguments, seed=0):

@@ -162,7 +162,7 @@ def without_ignored_options(config, evaluator):
             resolve(config, evaluator)
             return config
         except ValueError as error:
-            option, is_ignored = str(error).split()[0], "counts only with" in str(error)
+            option, is_ignored = str(error).split()[0], "only applies with" in str(error)
             if option == "rollout_weight":
                 config = dataclasses.replace(config, rollout_weight=0.0)
             elif is_ignored:

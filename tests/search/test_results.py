@@ -1,4 +1,4 @@
-"""What a result says: proofs come first, and it stays true when the searcher goes on."""
+"""Search results: proofs come first, and results stay valid when the searcher continues."""
 
 import numpy as np
 import pytest

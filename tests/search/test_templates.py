@@ -7,9 +7,9 @@ import pytest
 
 from plainzero import SearchConfig, Searcher, make_game, search
 from plainzero.games.bundled.hex import Hex
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 from plainzero.opponents.alpha_beta import AlphaBeta
-from plainzero.search.tree_memory import NEED, ZONE
+from plainzero.search.kernels.tree import NEED, ZONE
 
 GAME = Hex(size=4)
 SOLVER = AlphaBeta(GAME, depth=GAME.max_turns)
@@ -59,7 +59,7 @@ def test_every_template_wins_against_all_other_cells_at_once():
         cells[zone] = "."
         cells[need] = "xo"[player]
         assert set(need) <= set(zone)
-        state = set_up(GAME, cells.reshape(4, 4).tolist(), to_play=1 - player)
+        state = set_up_position(GAME, cells.reshape(4, 4).tolist(), to_play=1 - player)
         assert state.is_over or exact(state) == -1.0
         assert not state.is_over or state.returns[player] == 1.0
 
@@ -177,7 +177,7 @@ def test_a_full_tree_lets_go_of_what_is_proven():
 
 @pytest.mark.parametrize("name", ["tic-tac-toe", "hex(size=4,swap=True)", "gomoku"])
 def test_other_games_are_refused(name):
-    with pytest.raises(ValueError, match="templates work where moves take cells"):
+    with pytest.raises(ValueError, match="templates need a game whose moves take cells"):
         Searcher(make_game(name), "rollout", CONFIG)
 
 
@@ -187,5 +187,5 @@ def test_a_trace_of_them_is_refused():
 
 
 def test_without_proofs_they_are_refused():
-    with pytest.raises(ValueError, match="templates counts only with proven_values"):
+    with pytest.raises(ValueError, match="templates only applies with proven_values"):
         Searcher(GAME, "rollout", SearchConfig(templates=64))

@@ -15,7 +15,7 @@ from plainzero.search.kernels.formulas import (
     uct_score,
     visit_term,
 )
-from plainzero.search.resolve_options import (
+from plainzero.search.kernels.options import (
     MAX_ONE,
     NODE,
     ONE_PLUS_SUM,
@@ -25,6 +25,8 @@ from plainzero.search.resolve_options import (
     SUM,
 )
 from plainzero.search.result import visits_to_policy
+
+pytestmark = pytest.mark.slow
 
 # ---- PUCT: weiqi.kids, c = 1.5 and N(s) = 1600 ---------------------------------------------------
 

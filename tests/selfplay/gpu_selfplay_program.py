@@ -14,16 +14,15 @@ import torch
 from played_games import as_key
 
 from plainzero import SearchConfig, make_game, search
-from plainzero.networks.gpu.backend import CudaBatch
-from plainzero.search.gpu.runner import DEVICE
-from plainzero.selfplay.columns import GameColumns, columns_to_table
+from plainzero.networks.gpu.backend import GpuBatch
+from plainzero.search.gpu.trees import GPU_MEMORY
 from plainzero.selfplay.config import SelfPlayConfig
-from plainzero.selfplay.games_in_progress import move_dtype
+from plainzero.selfplay.games_in_progress import move_dtype, status_dtype
 from plainzero.selfplay.gpu.compile_worker import SEARCH, SELFPLAY, compile_kernels
-from plainzero.selfplay.gpu.harvest import GAMES, MOVES, TARGETS, WAITING, finished_dtype
-from plainzero.selfplay.gpu.player import DeviceWorker, observe_rows, positions_of
+from plainzero.selfplay.gpu.harvest import GAMES, MOVES, TARGETS, WAITING
+from plainzero.selfplay.gpu.player import GpuWorker, observe_rows, positions_of
 from plainzero.selfplay.observations import observe_all, targets_of
-from plainzero.selfplay.records import from_table
+from plainzero.selfplay.records import columns_of, expand_policies, from_table, to_table
 from plainzero.selfplay.worker import Worker
 
 STEP = 7  # the weights that play
@@ -57,45 +56,47 @@ class ExactEvaluator:
         self._weights = torch.tensor(generator.integers(-8, 9, size), dtype=torch.float64)
         self._weights = (self._weights * factor).to(self.device)
 
-    def form(self, planes):
+    def network(self, planes):
         sums = (planes.flatten(1).double() @ self._weights).float()
         actions = self.game.num_actions
         return sums[:, :actions] / 8, (sums[:, actions:] / 64).clamp(-1, 1)
 
     def __call__(self, planes):
-        logits, values = self.form(torch.from_numpy(planes).to(self.device))
+        logits, values = self.network(torch.from_numpy(planes).to(self.device))
         values = values if values.shape[1] > 1 else values[:, 0]
         return logits.cpu().numpy(), values.cpu().numpy()
 
-    at_once = 0
+    rows_at_once = 0
 
-    def device_batch(self, rows):
-        form = TwoSteps(self.form, self.game, self.device) if self.at_once else self.form
-        return CudaBatch(form, self.game, rows, self.device)
+    def leaf_batch(self, rows):
+        network = (
+            TwoSteps(self.network, self.game, self.device) if self.rows_at_once else self.network
+        )
+        return GpuBatch(network, self.game, rows, self.device)
 
 
 class TwoSteps:
-    """A form that copies the observations first, and answers when it is asked to."""
+    """A network that copies the observations first, and answers when it is asked to."""
 
     name, at_once = "two steps", 1
 
-    def __init__(self, form, game, device):
-        self._form, self._game, self._device = form, game, device
+    def __init__(self, network, game, device):
+        self._network, self._game, self._device = network, game, device
 
     def load(self, network):
         raise AssertionError("nobody does")
 
     def __call__(self, planes):
-        return self._form(planes)
+        return self._network(planes)
 
-    def make_room(self, rows):
+    def make_buffers(self, rows):
         return torch.zeros((rows, *self._game.observation_shape), device=self._device)
 
-    def read(self, planes, room):
-        room.copy_(planes)
+    def read(self, planes, buffers):
+        buffers.copy_(planes)
 
-    def answer(self, room, logits, values):
-        for mine, answer in zip((logits, values), self._form(room), strict=True):
+    def answer(self, buffers, logits, values):
+        for mine, answer in zip((logits, values), self._network(buffers), strict=True):
             mine.copy_(answer)
 
 
@@ -105,7 +106,7 @@ def play_case(name, device, is_exact):
     game = make_game(title)
     config = SelfPlayConfig(games=6, **options)
     settings = SearchConfig(simulations=5, **search_options), config, 1
-    worker = DeviceWorker(game, ExactEvaluator(game, device), *settings)
+    worker = GpuWorker(game, ExactEvaluator(game, device), *settings)
     worker.use_weights(STEP)
     store = worker.make_store(24)
     while store.taken[TARGETS] < 24:
@@ -142,12 +143,10 @@ def moves_of(record):
 def records_in(game, store):
     """The games of a store, by way of the table that is written to disk."""
     taken = store.taken.tolist()
-    columns = GameColumns(
-        games=as_records(store.games[: taken[GAMES]], finished_dtype(game)),
-        moves=as_records(store.moves[: taken[MOVES]], move_dtype(game)),
-        policies=store.policies[: taken[TARGETS]].cpu().numpy(),
-    )
-    return from_table(game, columns_to_table(game, columns))
+    status = as_records(store.games[: taken[GAMES]], status_dtype(game))
+    moves = as_records(store.moves[: taken[MOVES]], move_dtype(game))
+    policies = expand_policies(moves, store.policies[: taken[TARGETS]].cpu().numpy())
+    return from_table(game, to_table(game, columns_of(status, moves, policies)))
 
 
 def positions_in(game, store):
@@ -164,9 +163,7 @@ def fill_stores(device):
     """How much two small stores hold, one after the other, and all games that came of it."""
     game = make_game("tic-tac-toe")
     config = SelfPlayConfig(games=4, opening_share=0.0)
-    worker = DeviceWorker(
-        game, ExactEvaluator(game, device), SearchConfig(simulations=2), config, 0
-    )
+    worker = GpuWorker(game, ExactEvaluator(game, device), SearchConfig(simulations=2), config, 0)
     stores = [worker.make_store(1) for _ in range(2)]
     limits = stores[0].limits.tolist()
     worker.play(32)  # all games end, and wait
@@ -187,7 +184,7 @@ def play_rare_targets(device):
     game, wanted = make_game("tic-tac-toe"), 48
     config = SelfPlayConfig(games=4, full_share=0.25, cheap_simulations=1)
     search_config = SearchConfig(simulations=2)
-    worker = DeviceWorker(game, ExactEvaluator(game, device), search_config, config, 0)
+    worker = GpuWorker(game, ExactEvaluator(game, device), search_config, config, 0)
     store = worker.make_store(wanted)
     for _ in range(200):
         worker.play(8)
@@ -207,8 +204,7 @@ def observe(device):
             game.apply(states[row], action)
     raw = torch.from_numpy(states.view(np.uint8).reshape(3, -1)).to(device)
     rows = torch.tensor([2, 0, 2, 1], device=device)
-    planes = torch.ones((4, *game.observation_shape), device=device)
-    observe_rows(game, raw, rows, planes)
+    planes = observe_rows(game, raw, rows)
     return np.array_equal(planes.cpu().numpy(), observe_all(game, states[[2, 0, 2, 1]]))
 
 
@@ -221,7 +217,7 @@ def search_case(name, device):
     config = SearchConfig(simulations=16, **SEARCHES[name])
     for title, place, at_once in (("cpu", "cpu", 0), ("one", "cuda", 0), ("three", "cuda", 1)):
         evaluator = ExactEvaluator(game, "cpu" if place == "cpu" else device)
-        evaluator.at_once = at_once
+        evaluator.rows_at_once = at_once
         results = search(game, states, evaluator, config, seed=1, device=place)
         found[title] = [result.visits.tolist() for result in results]
     return found
@@ -237,13 +233,13 @@ def message_of(work):
 
 
 def take_too_much():
-    DEVICE.empty((1 << 46,), np.int8)
+    GPU_MEMORY.empty((1 << 46,), np.int8)
 
 
 def play_with_no_numbers(device):
     game = make_game("tic-tac-toe")
     evaluator = ExactEvaluator(game, device, factor=float("nan"))
-    worker = DeviceWorker(game, evaluator, SearchConfig(simulations=2), SelfPlayConfig(games=2), 0)
+    worker = GpuWorker(game, evaluator, SearchConfig(simulations=2), SelfPlayConfig(games=2), 0)
     store = worker.make_store(1)
     worker.play(2)
     worker.harvest(store)
@@ -272,7 +268,7 @@ def find_all(device, is_exact):
 
 
 if __name__ == "__main__":
-    sys.path.append(str(Path(__file__).parents[1] / "search"))
+    sys.path.append(str(Path(__file__).parents[1] / "search" / "gpu"))
     from gpu_search_program import call_what_a_gpu_gets
 
     call_what_a_gpu_gets()

@@ -19,11 +19,12 @@ from played_games import (
     search_of,
 )
 
-from plainzero import search
-from plainzero.games.contract import CHANCE
+from plainzero import CHANCE, Game, field, search
 from plainzero.selfplay.config import SelfPlayConfig
-from plainzero.selfplay.games_in_progress import IN_PROGRESS
+from plainzero.selfplay.games_in_progress import IN_PROGRESS, make_play_options
 from plainzero.selfplay.observations import observe_all, targets_of
+
+pytestmark = pytest.mark.slow
 
 WITHOUT_CHANCE = [TIC_TAC_TOE, DOTS_AND_BOXES, TRIO]
 
@@ -225,7 +226,7 @@ def test_who_resigns_loses():
 
 
 def test_checked_games_are_played_on_and_wrong_resignations_counted():
-    from plainzero.selfplay.columns import outcomes_of
+    from plainzero.selfplay.records import join
     from plainzero.training.metrics import describe_games
 
     config = changed(resign_below=0.9, resign_turns=2, resign_checked=1.0)
@@ -233,9 +234,44 @@ def test_checked_games_are_played_on_and_wrong_resignations_counted():
     records = play_games(worker, 64)
     assert {(record.ending, record.would_resign) for record in records} == {("rules", 0)}
     kept = sum(positions_of(TIC_TAC_TOE, record)[-1].returns[0] >= 0 for record in records)
-    found = describe_games(outcomes_of(records))
+    columns = join(records)
+    found = describe_games(columns.per_game, columns.lengths)
     assert found["false_resign_rate"] == kept / len(records) > 0.3
     assert found["resign_rate"] == 0
+
+
+def test_every_option_reaches_the_compiled_code():
+    config = SelfPlayConfig(
+        temperature=0.5,
+        temperature_turns=3,
+        reuse_tree=True,
+        full_share=0.25,
+        cheap_simulations=5,
+        opening_share=0.75,
+        opening_plies=7,
+        end_proven=False,
+        resign_below=0.875,
+        resign_turns=4,
+        resign_checked=0.125,
+    )
+    defaults = make_play_options(SelfPlayConfig(), search_of(6))[0]
+    (found,) = make_play_options(config, search_of(0, visits=9))
+    for name in set(found.dtype.names) - {"step", "full_simulations", "full_visits"}:
+        assert found[name] == getattr(config, name) != defaults[name], name
+    assert (defaults["full_simulations"], found["full_visits"]) == (6, 9)
+
+
+def test_a_record_names_the_weights_of_its_first_and_last_move():
+    worker, records = make_worker(TIC_TAC_TOE, search_of(2)), []
+    for step in range(0, 400, 10):
+        worker.use_weights(step)
+        for _ in range(5):  # new weights restart the searches, so one round would finish none
+            found = worker.play_round()
+            assert {record.last_step for record in found} <= {step}
+            records += found
+    assert len(records) > 24
+    assert {record.first_step % 10 for record in records} == {0}
+    assert any(record.first_step < record.last_step for record in records)
 
 
 def test_a_share_of_games_is_checked():
@@ -266,11 +302,11 @@ def test_a_hopeful_turn_in_between_resets_the_count():
 def test_finished_games_are_replaced_at_once():
     worker, finished = make_worker(TIC_TAC_TOE, search_of(2)), 0
     for _ in range(100):
-        before = worker.games.seats["length"].copy()
+        before = worker.games.status["length"].copy()
         records = worker.play_round()
         finished += len(records)
-        assert (worker.games.seats["ending"] == IN_PROGRESS).all()
-        ended = worker.games.seats["length"] < before
+        assert (worker.games.status["ending"] == IN_PROGRESS).all()
+        ended = worker.games.status["length"] < before
         assert ended.sum() == len(records)
     assert finished > 20
 
@@ -321,6 +357,39 @@ def test_games_of_another_number_are_not_restored():
     state = make_worker(TIC_TAC_TOE, config=changed(games=3)).state()
     with pytest.raises(ValueError, match="the saved games do not fit: streams"):
         make_worker(TIC_TAC_TOE, config=changed(games=4)).restore(state)
+
+
+class Purse(Game):
+    """A game that nobody plays, with two fields of one shape."""
+
+    num_actions, observation_shape, max_turns = 1, (1,), 1
+
+    def fields(self):
+        return {"coins": field(np.int16, 4), "debts": field(np.int16, 4)}
+
+    def legal_actions(self, state, actions):
+        actions[0] = 0
+        return 1
+
+    def play(self, state, action):
+        self.draw(state)
+
+
+class Swapped(Purse):
+    """The same fields in another order."""
+
+    def fields(self):
+        return dict(reversed(super().fields().items()))
+
+
+def test_games_of_other_rules_are_not_restored_though_they_are_as_large():
+    worker = make_worker(Purse())
+    worker.games.states["coins"] = 7
+    with pytest.raises(ValueError, match="the saved games were played by other rules"):
+        make_worker(Swapped()).restore(worker.state())
+    other = make_worker(Purse())
+    other.restore(worker.state())
+    assert (other.games.states["coins"] == 7).all() and not other.games.states["debts"].any()
 
 
 def test_a_kept_tree_saves_simulations():

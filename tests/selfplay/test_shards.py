@@ -10,7 +10,7 @@ import pytest
 from played_games import GAMES, TIC_TAC_TOE, as_key, make_worker, play_games, search_of
 
 from plainzero.selfplay.observations import targets_of
-from plainzero.selfplay.records import from_table, to_table
+from plainzero.selfplay.records import COLUMNS, from_table, join, schema_of, to_table
 from plainzero.selfplay.shards import (
     Journal,
     Shard,
@@ -37,25 +37,45 @@ def keys(records):
 @pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.name)
 def test_records_come_back_from_a_table(game):
     written = played(game, 3)
-    table = to_table(game, written)
+    table = to_table(game, join(written))
     assert keys(from_table(game, table)) == keys(written)
     assert keys(from_table(game, table.slice(1))) == keys(written[1:])
     twice = pa.concat_tables([table, table])
     assert keys(from_table(game, twice)) == keys(written) * 2
 
 
+def test_the_schema_is_that_of_files_written_before():
+    policy, values = pa.list_(pa.float32(), 9), pa.list_(pa.float32(), 2)
+    assert schema_of(TIC_TAC_TOE) == pa.schema(
+        {
+            "moves": pa.list_(pa.int32()),
+            "policies": pa.list_(policy),
+            "values": pa.list_(values),
+            "is_target": pa.list_(pa.bool_()),
+            "returns": values,
+            "opening": pa.int32(),
+            "ending": pa.string(),
+            "would_resign": pa.int32(),
+            "first_step": pa.int64(),
+            "last_step": pa.int64(),
+            "simulations": pa.int64(),
+        }
+    )
+    assert list(COLUMNS) == schema_of(TIC_TAC_TOE).names
+
+
 def test_no_records_make_an_empty_table():
-    table = pa.Table.from_batches([], to_table(TIC_TAC_TOE, played(TIC_TAC_TOE, 1)).schema)
+    table = pa.Table.from_batches([], to_table(TIC_TAC_TOE, join(played(TIC_TAC_TOE, 1))).schema)
     assert from_table(TIC_TAC_TOE, table) == []
 
 
 def test_a_table_of_another_game_is_refused(records):
     with pytest.raises(ValueError, match="holds no games of trio"):
-        from_table(GAMES["trio"], to_table(TIC_TAC_TOE, records))
+        from_table(GAMES["trio"], to_table(TIC_TAC_TOE, join(records)))
 
 
 def test_a_shard_comes_back(tmp_path, records):
-    shard = write_shard(tmp_path, TIC_TAC_TOE, 12, records)
+    shard = write_shard(tmp_path, TIC_TAC_TOE, 12, join(records))
     assert shard.path.name.startswith("000012.") and list_shards(tmp_path) == [shard]
     assert keys(read_shard(TIC_TAC_TOE, shard)) == keys(records)
 
@@ -63,7 +83,7 @@ def test_a_shard_comes_back(tmp_path, records):
 def test_the_latest_games_come_back_until_they_are_enough(tmp_path, records):
     parts = {generation: records[generation : generation + 1] for generation in range(1, 5)}
     for generation, games in parts.items():
-        write_shard(tmp_path, TIC_TAC_TOE, generation, games)
+        write_shard(tmp_path, TIC_TAC_TOE, generation, join(games))
     counts = {generation: len(games[0].moves) for generation, games in parts.items()}
 
     def latest(last, targets):
@@ -85,7 +105,7 @@ def test_no_games_have_no_positions():
 
 
 def test_any_reader_of_parquet_sees_the_games(tmp_path, records):
-    shard = write_shard(tmp_path, TIC_TAC_TOE, 1, records)
+    shard = write_shard(tmp_path, TIC_TAC_TOE, 1, join(records))
     rows = pyarrow.parquet.read_table(shard.path).to_pylist()
     assert [row["moves"] for row in rows] == [record.moves.tolist() for record in records]
     assert np.shape(rows[0]["policies"]) == (len(rows[0]["moves"]), 9)
@@ -95,7 +115,7 @@ def test_any_reader_of_parquet_sees_the_games(tmp_path, records):
 @pytest.mark.parametrize("library", ["pandas", "polars", "duckdb"])
 def test_other_libraries_read_shards(tmp_path, records, library):
     reader = pytest.importorskip(library)
-    path = str(write_shard(tmp_path, TIC_TAC_TOE, 1, records).path)
+    path = str(write_shard(tmp_path, TIC_TAC_TOE, 1, join(records)).path)
     if library == "duckdb":
         moves = [row[0] for row in reader.sql(f"select moves from '{path}'").fetchall()]
     else:
@@ -111,8 +131,8 @@ def flip(contents):
     "damage", [flip, lambda c: c[:-1], lambda c: c[:100], lambda c: b"", lambda c: c + b"x"]
 )
 def test_a_damaged_shard_is_named_and_set_aside(tmp_path, records, caplog, damage):
-    shard = write_shard(tmp_path, TIC_TAC_TOE, 1, records)
-    whole = write_shard(tmp_path, TIC_TAC_TOE, 2, records)
+    shard = write_shard(tmp_path, TIC_TAC_TOE, 1, join(records))
+    whole = write_shard(tmp_path, TIC_TAC_TOE, 2, join(records))
     contents = damage(shard.path.read_bytes())
     shard.path.write_bytes(contents)
     with caplog.at_level(logging.WARNING, "plainzero"):
@@ -141,7 +161,7 @@ def test_a_missing_shard_is_named(tmp_path, caplog):
 
 
 def test_other_files_are_no_shards(tmp_path, records):
-    write_shard(tmp_path, TIC_TAC_TOE, 1, records)
+    write_shard(tmp_path, TIC_TAC_TOE, 1, join(records))
     for name in (
         "1x.parquet",
         "notes.txt",
@@ -160,7 +180,7 @@ def test_a_shard_that_cannot_be_written_leaves_nothing(tmp_path, records, monkey
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        write_shard(tmp_path, TIC_TAC_TOE, 1, records)
+        write_shard(tmp_path, TIC_TAC_TOE, 1, join(records))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,8 +1,9 @@
-"""Runs `plainzero` in forked processes, so that importing and loading machine code is paid for once.
+"""Runs `plainzero` in forked processes, so that imports and loading of machine code are paid once.
 
 A line of input is a JSON list: a file for what is printed, what is to go wrong, and arguments; the
-answer is the number of the process that has begun. After an empty line the answer is its exit code,
-once it has ended; until then the number stays its own.
+answer is the number of the process that has begun. After "?" the answer is 1 while it runs, else 0.
+After an empty line the answer is its exit code, once it has ended; until then the number stays its
+own.
 """
 
 import importlib
@@ -32,7 +33,9 @@ def serve():
         if child == 0:
             run(*json.loads(line))
         print(child, flush=True)
-        sys.stdin.readline()
+        while sys.stdin.readline() == "?\n":
+            ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            print(int(ended is None), flush=True)
         _, status = os.waitpid(child, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)
 
@@ -79,7 +82,7 @@ def run(output, trouble, *arguments):
         most_bytes = trouble.get("most_bytes", resource.RLIM_INFINITY)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
         if "last_file" in trouble:
-            die_after(trouble["last_file"])
+            signal_after(trouble["last_file"], trouble.get("signal", signal.SIGKILL))
         code = main(arguments)
     except BaseException:
         traceback.print_exc()
@@ -89,8 +92,8 @@ def run(output, trouble, *arguments):
         os._exit(code)
 
 
-def die_after(count):
-    """Kills this process right after that many files have got their names."""
+def signal_after(count, number):
+    """Sends this process a signal right after that many files have got their names."""
     replace, done = os.replace, 0
 
     def counted(*paths):
@@ -98,7 +101,7 @@ def die_after(count):
         replace(*paths)
         done += 1
         if done == count:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), number)
 
     os.replace = counted
 

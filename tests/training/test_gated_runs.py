@@ -6,10 +6,11 @@ from tiny_runs import SETTINGS
 
 from plainzero import make_game
 from plainzero.selfplay.shards import list_shards, read_shard
+from plainzero.training.function_assessor import FunctionAssessor
 from plainzero.training.loop import Limits, Run
 from plainzero.training.metrics import read_metrics
 from plainzero.training.run_folder import RunFolder
-from plainzero.training.saved_run import open_run
+from plainzero.training.saved_run import STRENGTH_SIMULATIONS, open_run
 from plainzero.training.settings import change, default_config, resolve_run
 
 GAME = make_game("tic-tac-toe")
@@ -37,7 +38,7 @@ def folder(tmp_path):
 
 
 def go_on(folder, generations, answers):
-    """Runs so many generations in all; the gate answers in turn."""
+    """Runs up to `generations` generations in total; the gate answers in turn."""
     asked, (config, _) = [], folder.read_config()
 
     seeds = set()
@@ -84,7 +85,7 @@ def test_a_restart_plays_with_the_same_weights(folder):
     np.testing.assert_array_equal(again[0][1], asked[0][0])
     np.testing.assert_array_equal(playing(run), asked[0][0])
     saved = open_run(folder.path)
-    np.testing.assert_array_equal(saved.evaluator(engine="torch")(PLANES)[0], asked[0][0])
+    np.testing.assert_array_equal(saved.evaluator(backend="torch")(PLANES)[0], asked[0][0])
     latest = saved.evaluator(saved.steps[-1], "torch")(PLANES)[0]
     np.testing.assert_array_equal(latest, again[0][0])
 
@@ -131,7 +132,7 @@ def assessed_run(path, seconds):
 def test_strength_is_asked_for_elsewhere_of_weights_that_are_on_disk(tmp_path):
     folder, config = assessed_run(tmp_path / "run", 1000.0)
     elsewhere = Elsewhere(folder)
-    Run(folder, config, GAME, assess=elsewhere).go(Limits(generations=3), Silence())
+    Run(folder, config, GAME, assessor=elsewhere).go(Limits(generations=3), Silence())
     first, second, last = read_metrics(folder.metrics_file)
     assert elsewhere.asked == [first["step"], last["step"]]
     assert elsewhere.waited == 1
@@ -143,6 +144,32 @@ def test_nothing_is_asked_while_an_answer_is_waited_for_but_for_the_last(tmp_pat
     folder, config = assessed_run(tmp_path / "run", 0.001)
     elsewhere = Elsewhere(folder)
     elsewhere.is_busy, elsewhere.found = True, lambda waits=False: {}
-    run = Run(folder, config, GAME, assess=elsewhere)
+    run = Run(folder, config, GAME, assessor=elsewhere)
     run.go(Limits(generations=3), Silence())
     assert elsewhere.asked == [run.learner.step]
+
+
+def test_a_function_measures_the_weights_that_play(folder):
+    folder.config_file.write_text(
+        folder.config_file.read_text().replace("assess_seconds = 0.0", "assess_seconds = 0.001")
+    )
+    config, _ = folder.read_config()
+    seen = []
+
+    def measure(evaluator, search):
+        seen.append((evaluator(PLANES)[0], search.simulations))
+        return {"rating": float(len(seen))}
+
+    answers = [True, False]
+    run = Run(
+        folder,
+        config,
+        GAME,
+        assessor=FunctionAssessor(measure, open_run(folder.path)),
+        gate=lambda *_: answers.pop(0),
+    )
+    run.go(Limits(generations=2), Silence())
+    assert [line["rating"] for line in read_metrics(folder.metrics_file)] == [1.0, 2.0]
+    for logits, simulations in seen:
+        np.testing.assert_array_equal(logits, playing(run))
+        assert simulations == STRENGTH_SIMULATIONS

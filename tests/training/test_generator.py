@@ -1,6 +1,6 @@
 """The games of a generation: each once however often it was interrupted, and faults at once."""
 
-import time
+import math
 from collections import Counter
 
 import pytest
@@ -9,7 +9,7 @@ from tiny_runs import SETTINGS
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.selfplay.shards import Journal, list_shards, read_shard
-from plainzero.training.generator import Generator
+from plainzero.training.generator import CpuGenerator
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.settings import change, default_config, resolve_run
 
@@ -31,17 +31,17 @@ def make_generator(folder, threads=1, **changes):
     changes = SETTINGS | {name.replace("__", "."): value for name, value in changes.items()}
     settings = [f"{name}={value}" for name, value in changes.items()]
     config = resolve_run(change(default_config(GAME), settings), GAME)
-    return Generator(folder, config, GAME, make_network(GAME, config.network, 1), threads)
+    return CpuGenerator(folder, config, GAME, make_network(GAME, config.network, 1), threads)
 
 
 def play(generator, until=lambda: False):
     """The generation, or None where that has come before."""
 
-    def tell(*_):
+    def on_progress(*_):
         if until():
             generator.stop()
 
-    return generator.play(1, 0, tell, seconds=60.0)
+    return generator.play(1, 0, on_progress, seconds=math.inf)
 
 
 def counted(records):
@@ -78,7 +78,7 @@ def test_every_game_is_kept_once_after_changes_and_kills(
     folder, tmp_path, before, after, monkeypatch
 ):
     """All that an undisturbed process plays, and what was there before and does not come again."""
-    monkeypatch.setattr("plainzero.training.generator._TOLD_EVERY", 0.0)
+    monkeypatch.setattr("plainzero.training.generator._PROGRESS_EVERY", 0.0)
     many = {"training__generation_positions": 400}
     interrupt(folder, 20, **many, **before)
     early = journaled(folder)
@@ -101,7 +101,5 @@ def test_a_fault_in_any_thread_ends_the_generation(folder, faulty):
         raise ArithmeticError("no answer")
 
     generator._workers[faulty].evaluator = broken
-    start = time.monotonic()
     with pytest.raises(ArithmeticError, match="no answer"):
-        generator.play(1, 0, lambda *_: None, seconds=15.0)
-    assert time.monotonic() - start < 10.0
+        generator.play(1, 0, lambda *_: None, seconds=math.inf)

@@ -11,9 +11,9 @@ import torch
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.training.learner import Learner
+from plainzero.training.interfaces import Batch
+from plainzero.training.learner import CpuLearner
 from plainzero.training.optimizers import rate_factor
-from plainzero.training.replay import Batch
 from plainzero.training.settings import TrainingConfig
 
 GAME = make_game("tic-tac-toe")
@@ -23,16 +23,20 @@ PLAIN = TrainingConfig(
 
 
 class Batches:
-    """A plan of the given batches; remembers what was learned of each."""
+    """A replay that has planned the given batches; remembers the losses of each."""
 
     def __init__(self, *batches):
         self.left, self.losses = list(batches), []
 
-    def next(self):
-        return self.left.pop(0) if self.left else None
+    def prepare_step(self):
+        return bool(self.left)
+
+    def draw(self):
+        return self.left.pop(0)
 
     def learned(self, batch, losses):
-        self.losses.append(losses)
+        assert len(losses) == len(batch.rows)
+        self.losses.append(losses.numpy())
 
 
 def drawn_batch(count=24, seed=0, game=GAME):
@@ -41,7 +45,8 @@ def drawn_batch(count=24, seed=0, game=GAME):
     values = generator.uniform(-1, 1, (count, game.num_players)).astype(np.float32)
     weights = generator.uniform(0.5, 1, count).astype(np.float32)
     planes = generator.integers(0, 2, (count, *game.observation_shape)).astype(np.float32)
-    return Batch(planes, policies, values, values[:, 0], weights, np.arange(count))
+    columns = planes, policies, values, values[:, 0].copy(), weights, np.ones(count, np.float32)
+    return Batch(*map(torch.from_numpy, columns), torch.arange(count))
 
 
 def make_learner(config=PLAIN, threads=1, seed=1, game=GAME, **network):
@@ -50,7 +55,7 @@ def make_learner(config=PLAIN, threads=1, seed=1, game=GAME, **network):
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.normal_(0.0, 0.2, generator=generator)
-    return Learner(network, config, threads)
+    return CpuLearner(network, config, threads)
 
 
 def numbers_of(network):
@@ -59,13 +64,11 @@ def numbers_of(network):
 
 def gradient_of(network, batch, value_weight=1.0):
     """Of Σ w ((z − v)² − Σ π log p) / B, written out."""
-    output = network(torch.from_numpy(batch.planes))
-    z = torch.from_numpy(batch.values)[:, 0]
+    output = network(batch.planes)
+    z = batch.values[:, 0]
     log_p = torch.log(torch.softmax(output.logits, 1))
-    each = value_weight * (z - output.values) ** 2 - (torch.from_numpy(batch.policies) * log_p).sum(
-        1
-    )
-    loss = (each * torch.from_numpy(batch.weights)).mean()
+    each = value_weight * (z - output.values) ** 2 - (batch.policies * log_p).sum(1)
+    loss = (each * batch.weights).mean()
     gradients = torch.autograd.grad(loss, list(network.parameters()))
     return torch.cat([gradient.reshape(-1) for gradient in gradients]), each.detach().numpy()
 
@@ -161,6 +164,20 @@ def test_two_threads_take_the_same_step(count):
     assert steps[0][2] == pytest.approx(steps[1][2], rel=1e-4, abs=1e-6)
 
 
+def test_padding_changes_nothing():
+    states, found = [], []
+    for count in (24, 30):
+        batch = Batch(
+            *(torch.cat([a, a[:1].expand(count - 24, *a.shape[1:])]) for a in drawn_batch())
+        )
+        batch.weights[24:] = batch.counts[24:] = 0.0
+        learner, replay = make_learner(config_of(optimizer="sgd"), threads=2), Batches(batch)
+        found.append(learner.learn(replay, 0.0))
+        assert len(replay.losses[0]) == 24
+        states.append(numbers_of(learner.network))
+    assert torch.equal(*states) and found[0] == found[1]
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
     ("game", "network"),
@@ -193,9 +210,9 @@ def test_measures_fit_each_other():
     assert found["policy_kl"] == pytest.approx(found["policy_loss"] - found["target_entropy"])
     assert found["policy_kl"] > 0
     with torch.no_grad():
-        output = learner.network(torch.from_numpy(batch.planes))
-    v, z = output.values.numpy(), batch.values[:, 0]
-    agreement = (output.logits.numpy().argmax(1) == batch.policies.argmax(1)).mean()
+        output = learner.network(batch.planes)
+    v, z = output.values.numpy(), batch.values[:, 0].numpy()
+    agreement = (output.logits.numpy().argmax(1) == batch.policies.numpy().argmax(1)).mean()
     assert found["search_agreement"] == pytest.approx(agreement)
     assert found["value_mean"] == pytest.approx(v.mean(), abs=1e-5)
     places = np.clip(((v + 1) * 5).astype(int), 0, 9)
@@ -231,7 +248,7 @@ def test_another_optimiser_goes_on_with_the_weights_alone(before, after, caplog)
     learner.learn(Batches(*(drawn_batch(seed=seed) for seed in range(3))), 0.0)
     other, fresh = (make_learner(config_of(optimizer=after)) for _ in range(2))
     other.restore({name: tensor.clone() for name, tensor in learner.state().items()})
-    assert f"{after} begins anew" in caplog.text
+    assert f"{after} starts from zero" in caplog.text
     assert torch.equal(numbers_of(other.network), numbers_of(learner.network))
     fresh.network.load_state_dict(learner.network.state_dict())
     for one in (other, fresh):

@@ -1,15 +1,18 @@
-"""What a run remembers: where it ends, which engine it has, and of which rules it is."""
+"""What a run remembers: its limits, its backend, and the version of its rules."""
+
+import inspect
+from pathlib import Path
 
 import pytest
 from tiny_runs import SETTINGS
 
 from plainzero import make_game
 from plainzero.cli.main import main
-from plainzero.networks.network_evaluators import available_engines
+from plainzero.networks.network_evaluators import available_backends
 from plainzero.training.metrics import read_metrics
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.saved_run import open_run
-from plainzero.training.settings import change, default_config, measure_engine, resolve_run
+from plainzero.training.settings import change, default_config, measure_backend, resolve_run
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 
@@ -29,7 +32,7 @@ def test_a_run_goes_on_to_the_end_it_was_given(tmp_path, capsys):
     assert train(folder, "--generations=1") == 0
     assert RunFolder(folder).read_config()[0].run.generations == 1
     assert train(folder) == 2
-    assert "has reached its limit already (1 generations" in capsys.readouterr().err
+    assert "has already reached its limit (1 generations" in capsys.readouterr().err
     assert train(folder, "--generations=2") == 0
     assert generations(folder) == 2
 
@@ -45,31 +48,42 @@ def test_automatic_choices_are_written_as_they_were_made():
     config = resolve_run(default_config(TIC_TAC_TOE), TIC_TAC_TOE)
     assert config.training.precision in ("float32", "bfloat16")
     assert config.run.threads >= 1
-    measured = measure_engine(config, TIC_TAC_TOE)
-    assert measured.run.engine in ("torch", "torch-bf16", "torch-int8", "onnx")
+    measured = measure_backend(config, TIC_TAC_TOE)
+    assert measured.run.backend in ("torch", "torch-bf16", "torch-int8", "onnx")
 
 
-def test_an_engine_that_there_is_not_is_refused_and_not_kept(tmp_path, capsys):
+def test_a_backend_that_there_is_not_is_refused_and_not_kept(tmp_path, capsys):
     folder = tmp_path / "run"
     assert train(folder, "--generations=1") == 0
-    assert train(folder, "--generations=2", "--set=run.engine=abacus") == 2
-    assert "there is no engine 'abacus'" in capsys.readouterr().err
+    assert train(folder, "--generations=2", "--set=run.backend=abacus") == 2
+    assert "unknown backend 'abacus'" in capsys.readouterr().err
     assert train(folder, "--generations=2") == 0
 
 
-def test_an_engine_left_open_when_going_on_is_measured_and_written(tmp_path):
+def test_a_backend_left_open_when_going_on_is_measured_and_written(tmp_path):
     folder = tmp_path / "run"
     assert train(folder, "--generations=1") == 0
-    assert train(folder, "--generations=2", "--set=run.engine=auto") == 0
-    assert RunFolder(folder).read_config()[0].run.engine in available_engines(
+    assert train(folder, "--generations=2", "--set=run.backend=auto") == 0
+    assert RunFolder(folder).read_config()[0].run.backend in available_backends(
         open_run(folder).network()
     )
 
 
-def test_players_of_a_run_have_its_own_engine(tmp_path):
+def test_players_of_a_run_have_its_own_backend(tmp_path):
     folder = tmp_path / "run"
     assert train(folder, "--generations=1") == 0
-    assert open_run(folder).evaluator().engine == "torch"
+    assert open_run(folder).evaluator().backend == "torch"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("torch", "torch"), ("torch-int8", "torch-int8"), ("cuda-bf16", "gpu-bf16")]
+)
+def test_a_run_that_still_calls_its_backend_an_engine_is_read(tmp_path, old, new):
+    folder = RunFolder(tmp_path)
+    folder.write_config(default_config(TIC_TAC_TOE), TIC_TAC_TOE, "tic-tac-toe")
+    written = folder.config_file.read_text()
+    folder.config_file.write_text(written.replace('backend = "auto"', f'engine = "{old}"'))
+    assert folder.read_config()[0].run.backend == new
 
 
 def test_rules_that_changed_are_noticed(tmp_path, caplog):
@@ -82,6 +96,28 @@ def test_rules_that_changed_are_noticed(tmp_path, caplog):
     config.write_text(written.replace(TIC_TAC_TOE.source_digest, "0" * 64))
     assert train(folder, "--generations=2") == 0
     assert "have changed since" in caplog.text
+
+
+def test_a_game_in_a_folder_with_an_emoji_can_be_resumed(tmp_path):
+    source = Path(inspect.getfile(type(TIC_TAC_TOE)))
+    folder, file = tmp_path / "run", tmp_path / "🎲 games" / 'my "own" game.py'
+    file.parent.mkdir()
+    file.write_text(source.read_text())
+    assert train(folder, "--generations=1", what=f"{file}:TicTacToe") == 0
+    assert RunFolder(folder).read_config()[1]["game"] == f"{file.resolve()}:TicTacToe"
+    assert train(folder, "--generations=2", what=str(folder)) == 0
+
+
+def test_a_run_from_before_the_project_was_renamed_can_be_resumed(tmp_path):
+    folder = tmp_path / "run"
+    assert train(folder, "--generations=1") == 0
+    config = RunFolder(folder).config_file
+    about, rest = config.read_text().split("[network]")
+    assert rest.count("backend = ") == 1
+    rest = rest.replace("backend = ", "engine = ")
+    config.write_text(about.replace("plainzero = ", "tesuji = ") + "[network]" + rest)
+    assert "tesuji" in open_run(folder).folder.read_config()[1]
+    assert train(folder, "--generations=2") == 0
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])

@@ -55,13 +55,14 @@ def test_gradients_are_those_of_the_formula():
     torch.testing.assert_close(found[0], by_hand)
 
 
-def test_measures_are_sums_over_the_batch():
+def test_measures_of_each_position():
     output = Output(LOGITS, torch.tensor([0.5, -0.25]), None)
     losses = compute_losses(output, POLICIES, torch.tensor([[1.0, -1.0], [0.5, -0.5]]))
     found = measure(output, POLICIES, losses)
-    entropy = -sum(p * math.log(p) for p in (0.5, 0.3, 0.2)) + math.log(3)
-    assert found.policy_entropy == pytest.approx(entropy)
+    entropies = [-sum(p * math.log(p) for p in (0.5, 0.3, 0.2)), math.log(3)]
+    assert sorted(found.policy_entropy.tolist()) == pytest.approx(sorted(entropies))
     target = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
-    assert found.target_entropy == pytest.approx(target)
-    assert found.agreement == 1  # of the first; equal logits name action 0, the search action 1
-    assert found.value_sum == pytest.approx(0.25) and found.positions == 2
+    assert float(found.target_entropy.sum()) == pytest.approx(target)
+    assert found.agreement.tolist() == [1, 0]  # equal logits name action 0, the search action 1
+    assert found.value.tolist() == [0.5, -0.25]
+    assert found.policy_loss is losses.policy and found.value_loss is losses.value

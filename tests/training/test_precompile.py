@@ -17,6 +17,8 @@ from plainzero import SearchConfig
 from plainzero.cli.main import main
 from plainzero.games import make_game
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
 SEARCH = SearchConfig(simulations=4)
 NAME = "connect-four(rows=4,cols=5)"  # that nothing else compiles
@@ -28,19 +30,19 @@ def children():
 
 
 def test_processes_that_nobody_needs_any_more_are_ended():
-    from plainzero.selfplay.gpu.compile_processes import Compilers
+    from plainzero.selfplay.gpu.compile_processes import CompileProcesses
 
-    with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
+    with CompileProcesses(make_game(NAME), NAME, SEARCH) as compilers:
         begun = dict(compilers._processes)
         assert list(begun) == ["select", "finish", "others"]
     assert {process.returncode for process in begun.values()} == {-signal.SIGTERM}
 
 
 def test_kernels_of_searches_are_compiled_once_self_plays_are_done():
-    from plainzero.selfplay.gpu.compile_processes import Compilers
+    from plainzero.selfplay.gpu.compile_processes import CompileProcesses
 
-    with Compilers(make_game(NAME), NAME, SEARCH) as compilers:
-        compilers.want_search(SEARCH)
+    with CompileProcesses(make_game(NAME), NAME, SEARCH) as compilers:
+        compilers.request_search(SEARCH)
         begun = dict(compilers._processes)
         compilers.wait()
         compilers.wait()
@@ -92,7 +94,7 @@ def test_they_are_started_before_numba_is_imported():
         import sys
         import plainzero.training.precompile as here
         here.may_have_gpu = lambda: True
-        with here.CompilingForRun() as compiling:
+        with here.Precompiler() as compiling:
             compiling.begin({NAME!r}, {NAME!r}, [])
             assert len(compiling._compilers._processes) == 3
             sys.exit("numba" in sys.modules)
@@ -115,20 +117,20 @@ def test_a_run_for_the_cpu_starts_none(settings, monkeypatch, tmp_path):
 
 
 def test_a_run_that_goes_on_has_what_it_needs_compiled():
-    from plainzero.selfplay.gpu.compile_processes import Compilers
-    from plainzero.training.precompile import CompilingForRun
+    from plainzero.selfplay.gpu.compile_processes import CompileProcesses
+    from plainzero.training.precompile import Precompiler
     from plainzero.training.settings import default_config
 
     game = make_game(NAME)
     config = default_config(game)  # by Gumbel
-    with CompilingForRun() as compiling:
-        compiling._compilers = begun = Compilers(game, NAME, SEARCH)
-        assert begun.suit(SearchConfig(simulations=9, c_puct=3.0))  # only numbers differ
-        assert not begun.suit(config.search)
-        now = compiling.go_on(game, NAME, config, "cuda:0")
-        assert now is not begun and now.suit(config.search)
+    with Precompiler() as compiling:
+        compiling._compilers = begun = CompileProcesses(game, NAME, SEARCH)
+        assert begun.is_for(SearchConfig(simulations=9, c_puct=3.0))  # only numbers differ
+        assert not begun.is_for(config.search)
+        now = compiling.for_run(game, NAME, config, "cuda:0")
+        assert now is not begun and now.is_for(config.search)
         assert {process.returncode for process in begun._processes.values()} == {-signal.SIGTERM}
-        assert compiling.go_on(game, NAME, config, "cuda:0") is now
+        assert compiling.for_run(game, NAME, config, "cuda:0") is now
 
 
 @pytest.mark.parametrize(
@@ -145,10 +147,10 @@ def test_a_run_that_goes_on_has_what_it_needs_compiled():
 @pytest.mark.parametrize("name", ["connect-four", "pig"])
 def test_what_is_compiled_first_is_what_a_new_run_searches_by(name, settings, monkeypatch):
     from plainzero.selfplay.search_defaults import chosen_search
-    from plainzero.training.gpu import defaults as gpu_config
+    from plainzero.training.choose_device import new_config
 
-    monkeypatch.setattr(gpu_config, "free_bytes", lambda: 1 << 34)
+    monkeypatch.setattr("plainzero.training.gpu.defaults.free_bytes", lambda: 1 << 34)
     game = make_game(name)
     for device in ("cpu", "cuda:0"):
-        config = gpu_config.new_config(game, device, settings)
+        config = new_config(game, device, settings)
         assert chosen_search(game, device, settings) == config.search

@@ -1,4 +1,4 @@
-"""What a run tells of each generation, in metrics.jsonl and to TensorBoard."""
+"""The metrics of each generation, in metrics.jsonl and for TensorBoard."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The page on training names every setting with its default, every metric and engine."""
+"""The page on training names every setting with its default, every metric and backend."""
 
 import dataclasses
 import json
@@ -59,8 +59,8 @@ def test_every_metric_is_explained():
     assert grouped <= explained
 
 
-def test_every_engine_is_there_with_its_tolerance():
-    page = (DOCS / "training.md").read_text().split("\n## Engines\n")[1].split("\n## ")[0]
+def test_every_backend_is_there_with_its_tolerance():
+    page = (DOCS / "training.md").read_text().split("\n## Backends\n")[1].split("\n## ")[0]
     shown = {row[0].strip("`"): float(row[-1]) for row in rows(page)}
     assert shown == TOLERANCES
 

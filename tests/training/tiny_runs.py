@@ -25,7 +25,7 @@ SETTINGS = {
     "training.generation_positions": 150,
     "training.batch_size": 32,
     "training.precision": "float32",
-    "run.engine": "torch",
+    "run.backend": "torch",
     "run.assess_seconds": 0.0,
     "run.cache_bytes": 1 << 20,
 }
@@ -129,13 +129,16 @@ class RunServer:
         """Begins to run.
 
         Trouble may be most_bytes, that no file may have more of, or last_file: with so many files
-        written the process kills itself.
+        written the process sends itself a `signal`, SIGKILL by default.
         """
         self.output.write_text("")
         self._child = self._ask(json.dumps([str(self.output), trouble, *arguments]))
 
     def kill(self, number=signal.SIGKILL):
         os.kill(self._child, number)
+
+    def is_running(self):
+        return bool(self._ask("?"))
 
     def wait(self):
         """The exit code; negative for a signal."""

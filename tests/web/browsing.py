@@ -7,6 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
+PATIENCE = 1_200_000  # milliseconds; far beyond what a busy machine needs
 
 
 def do_without(config, reason):

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, with a small run, and a real browser in front of it."""
+"""A real server in a separate process, with a small run, and a real browser."""
 
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
-from browsing import ROOT, do_without
+from browsing import PATIENCE, ROOT, do_without
 
 from plainzero.server.api.page_files import FOLDER, is_built
 
@@ -21,7 +21,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 180_000  # milliseconds; the machine may be busy, and rules compile once
 
 
 def pytest_runtest_setup(item):
@@ -42,7 +41,6 @@ def run_folder(tmp_path_factory) -> Path:
         [*command, "--run", str(folder), "--threads", "1", "--seed", "1", *options],
         check=True,
         capture_output=True,
-        timeout=300,
     )
     return folder
 
@@ -56,9 +54,9 @@ def home(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def address(run_folder, home) -> Iterator[str]:
     """A server that is running, with the small run and a game from a file."""
-    command = [sys.executable, "-m", "plainzero.cli", "serve", str(run_folder), "--port", "0"]
+    command = [sys.executable, "-m", "plainzero.cli", "serve", "--port", "0", "--nice", "0"]
     process = subprocess.Popen(
-        [*command, "--home", str(home), "--game", f"{OWN_GAME}:Nim"],
+        [*command, str(run_folder), "--home", str(home), "--game", f"{OWN_GAME}:Nim"],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -69,7 +67,7 @@ def address(run_folder, home) -> Iterator[str]:
         yield line.split("http://")[1].split()[0].join(("http://", ""))
     finally:
         process.terminate()
-        process.communicate(timeout=30)  # which also closes the pipe
+        process.communicate()  # which also closes the pipe
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +84,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, address):
-    """Opens pages, each in a context of its own; errors that their scripts print fail the test."""
+    """Opens pages, each in a separate context; errors printed by their scripts fail the test."""
     contexts, errors = [], []
 
     def note(message):
@@ -118,7 +116,7 @@ def ask(address):
     """Asks the server's HTTP routes."""
 
     def post(path, body):
-        answer = httpx.post(f"{address}/api/{path}", json=body, timeout=60)
+        answer = httpx.post(f"{address}/api/{path}", json=body, timeout=None)
         answer.raise_for_status()
         return answer.json()
 

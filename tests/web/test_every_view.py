@@ -1,4 +1,4 @@
-"""Every view at two widths: kept as pictures, and looked at by axe for people who need more."""
+"""Every view at two widths: saved as screenshots, and checked for accessibility by axe."""
 
 import pytest
 from browsing import ROOT, SCREENSHOTS, do_without
@@ -13,7 +13,7 @@ VIEWS = {
     "training": ("/training", "small"),
     "training-run": ("/training/small", "Loss"),
     "training-games": ("/training/small?tab=games&generation=3&game=2", "Game"),
-    "training-opinions": ("/training/small?tab=opinions", "checkpoint"),
+    "training-over-time": ("/training/small?tab=over-time", "checkpoint"),
     "learn": ("/learn", "PUCT"),
     "learn-puct": ("/learn/puct", "prior"),
     "learn-idea": ("/learn/idea", "tree"),
@@ -39,6 +39,12 @@ def test_a_view_is_whole_and_open_to_everybody(open_page, axe, view, width):
     findings = run_axe(page, axe)
     assert overflow <= 0, f"the view is {overflow} pixels wider than the screen"
     assert not findings, "\n".join(findings)
+
+
+def test_the_api_documentation_works_under_the_content_security_policy(page):
+    answer = page.goto("/docs")
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    expect(page.get_by_text("/api/position", exact=True)).to_be_visible()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from plainzero.search.kernels.formulas import puct_score, visit_term
-from plainzero.search.resolve_options import ONE_PLUS_SUM
+from plainzero.search.kernels.options import ONE_PLUS_SUM
 from plainzero.search.result import visits_to_policy
 from plainzero.server.api.schemas.formula import Child, FormulaRequest
 from plainzero.server.searching.formula import answer_formula
@@ -53,7 +53,7 @@ def test_twenty_selections_follow_the_priors_and_can_be_taken_back(page):
     page.goto("#/formula")
     visits = page.get_by_test_id("visits")
     expect(visits).to_have_text("0 / 0 / 0 / 0 / 0")
-    ten = page.get_by_role("button", name="Make 10 selections")
+    ten = page.get_by_role("button", name="10 selections")
     ten.click()
     expect(page.get_by_text("10 of them selected here")).to_be_visible()
     ten.click()
@@ -67,7 +67,7 @@ def test_twenty_selections_follow_the_priors_and_can_be_taken_back(page):
     expect(page).to_have_url(re.compile(r"order=\w{20}"))  # which is written a moment later
     page.reload()  # the address keeps it all
     expect(visits).to_have_text("11 / 1 / 4 / 3 / 1")
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Undo").click()
     expect(visits).to_have_text("0 / 0 / 0 / 0 / 0")
 
 
@@ -77,7 +77,7 @@ def test_a_preset_loads_and_temperature_changes_what_is_played(page):
     expect(page.get_by_test_id("visits")).to_have_text("120 / 15 / 40 / 20 / 5")
     expect(page).to_have_url(re.compile("preset=temperature"))
     slider = page.get_by_role("slider", name="Temperature τ")
-    played = page.get_by_role("list", name="Visits and what is played").locator("b")
+    played = page.get_by_role("list", name="Visits and move probabilities").locator("b")
     for keys, temperature in (("", 0.5), ("Home", 0.0), ("End", 3.0)):
         if keys:
             slider.press(keys)
@@ -93,7 +93,7 @@ def test_noise_is_what_a_search_with_that_seed_draws(page):
     for seed in (1, 2):
         found = answer_formula(FormulaRequest(children=children, seed=seed, **options))
         expect(shown).to_contain_text([percent(child.prior) for child in found.children])
-        page.get_by_role("button", name="Draw again").click()
+        page.get_by_role("button", name="Resample").click()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_moves_of_a_position_come_in(page, by, player):
     options = {"selection": "puct", "proven_values": False}
     request = {
         "position": {"game": "tic-tac-toe", "moves": [4, 0]},
-        "player": {"kind": "search", "simulations": 60, "options": options, **player},
+        "agent": {"kind": "search", "simulations": 60, "options": options, **player},
     }
     analysis = page.request.post("api/search", data=request).json()["analysis"]
     page.goto(f"#/formula?game=tic-tac-toe&moves=4,0&by={by}&simulations=60")

@@ -36,7 +36,7 @@ def test_lessons_lead_on_to_the_next_and_back(page):
     way.get_by_role("link", name="Previous").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("The idea")
     page.goto("#/learn/nowhere")
-    expect(page.get_by_text("There is no lesson of that name.")).to_be_visible()
+    expect(page.get_by_text("This lesson does not exist.")).to_be_visible()
 
 
 def test_the_small_watch_goes_through_real_simulations(page):
@@ -46,7 +46,7 @@ def test_the_small_watch_goes_through_real_simulations(page):
     for simulation in range(2, 7):  # six moves, and each is tried once first
         widget.get_by_role("button", name="Next").click()
         expect(widget.get_by_text(f"Simulation {simulation} of 100")).to_be_visible()
-        expect(widget.get_by_text("not tried before, so it goes first")).to_have_count(1)
+        expect(widget.get_by_text("untried, so it goes first")).to_have_count(1)
     widget.get_by_role("button", name="Next").click()
     expect(widget.get_by_text("the largest here")).to_have_count(1)
     widget.get_by_role("button", name="Back").click()
@@ -83,7 +83,7 @@ def test_a_player_who_moves_twice_counts_the_result_twice_for_himself(page):
 def test_a_position_is_proven_with_enough_simulations(page):
     page.goto("#/learn/proven")
     widget = page.get_by_test_id("proofs")
-    expect(widget.get_by_text("nothing is certain about the whole position")).to_be_visible()
+    expect(widget.get_by_text("the position is not proven yet")).to_be_visible()
     widget.get_by_role("slider", name="Simulations").press("End")
     expect(widget.get_by_text("for the player to move this position is")).to_be_visible()
     found = widget.get_by_role("row").filter(has_text="proven:")

@@ -1,4 +1,4 @@
-"""Playing in the browser: against machines, from positions made by hand, from links and files."""
+"""Playing in the browser: against agents, from positions set up by hand, links and files."""
 
 import re
 from urllib.parse import parse_qs
@@ -87,7 +87,7 @@ def test_a_game_is_saved_as_sgf_and_opened_again(page):
     open_game(page, game="connect-four", seats="hh")
     expect(page.get_by_role("heading", level=1)).to_have_text("Connect Four")
     page.get_by_role("button", name="Share").click()
-    page.get_by_label("File with a game").set_input_files(saved)
+    page.get_by_label("Saved game").set_input_files(saved)
     expect(moves_of(page)).to_have_count(3)
     assert position_in(page) == {"game": "tic-tac-toe", "moves": [4, 0, 8]}
     page.go_back()
@@ -111,13 +111,13 @@ def test_the_users_own_game_is_played_by_its_list_of_moves(page, ask):
 
 def test_the_analysis_shows_the_numbers_of_the_search(page, ask):
     open_game(page, game="tic-tac-toe", moves="4", seats="hh")
-    page.get_by_label("Whose opinion").select_option("engine")
+    page.get_by_label("Analysis by").select_option("engine")
     page.get_by_label("Simulations").fill("300")
     page.get_by_label("Seed").fill("5")
     expect(page.get_by_test_id("simulations")).to_have_text("300")
     expect(page.get_by_test_id("analysis-state")).to_have_text(re.compile("done|proven"))
     player = {"kind": "search", "simulations": 300, "options": {"proven_values": True}}
-    request = {"position": {"game": "tic-tac-toe", "moves": [4]}, "player": player, "seed": 5}
+    request = {"position": {"game": "tic-tac-toe", "moves": [4]}, "agent": player, "seed": 5}
     found = ask("search", request)["analysis"]
     rows = page.get_by_test_id("moves-table").get_by_role("row")
     expect(rows).to_have_count(len(found["moves"]) + 1)
@@ -206,8 +206,8 @@ def test_an_opponent_goes_on_after_a_lost_connection(browser, address):
         server = socket.connect_to_server()
 
         def hear(message):
-            asked.extend([message] if '"ask"' in message else [])
-            if len(asked) == 1 and '"ask"' in message:
+            asked.extend([message] if '"type":"search"' in message else [])
+            if len(asked) == 1 and '"type":"search"' in message:
                 socket.close(code=1001, reason="lost")
             else:
                 server.send(message)
@@ -230,7 +230,7 @@ def test_a_new_game_begins_by_enter_and_not_with_an_invalid_number(page):
     simulations.fill("0")
     dialog.get_by_role("button", name="Start game").click()
     expect(simulations).to_be_focused()
-    expect(dialog).to_contain_text("Give a whole number from 1")
+    expect(dialog).to_contain_text("Enter a whole number from 1")
     simulations.fill("70")
     simulations.press("Enter")
     expect(dialog).to_be_hidden()
@@ -252,7 +252,7 @@ def test_links_to_the_other_views_carry_the_engine(page, run_folder):
         "proofs": "1",
         "moves": "4",
     }
-    page.get_by_role("link", name="In the formula").click()
+    page.get_by_role("link", name="Open in Formula").click()
     expect(page).to_have_url(re.compile(rf"by=run%3A{name}&simulations=90"))
 
 
@@ -262,6 +262,6 @@ def test_a_link_to_no_game_shows_no_board(browser, address):
     page.goto("/#/play?game=nonsense")
     expect(page.get_by_role("alert")).to_contain_text("nonsense")
     expect(board(page)).to_have_count(0)
-    page.get_by_role("link", name="Play something else").click()
+    page.get_by_role("link", name="Play another game").click()
     expect(page.get_by_test_id("status")).to_have_text("Your turn.")
     page.close()

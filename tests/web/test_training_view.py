@@ -1,16 +1,17 @@
-"""The view of training: its numbers are those on disk; runs begin, stop and go on."""
+"""The Training view: its numbers are those on disk; runs start, stop and resume."""
 
 import re
 
 import pytest
 import torch
+from browsing import PATIENCE
 from playwright.sync_api import expect
 
 from plainzero.selfplay.shards import list_shards, read_shard
 from plainzero.training.metrics import read_metrics
 from plainzero.training.saved_run import open_run
 
-SETTINGS = "training.generation_positions=200\nselfplay.games=16\nrun.engine=torch\nrun.threads=1"
+SETTINGS = "training.generation_positions=200\nselfplay.games=16\nrun.backend=torch\nrun.threads=1"
 
 
 @pytest.fixture
@@ -59,15 +60,18 @@ def test_a_runs_numbers_are_those_of_its_metrics(page, run_folder, metrics):
         [str(line["generation"]), *(f"{line[name]:.2f}" for name in names)] for line in metrics
     ]
     page.get_by_text("Minutes", exact=True).click()
-    age = page.get_by_role("region", name="Age of what it learns from").get_by_role("table")
+    age = page.get_by_role("region", name="Age of the data").get_by_role("table")
     expect(age.get_by_role("columnheader").first).to_have_text("minute")
     assert [row[1] for row in rows_of(age)] == [f"{line['replay_age']:.1f}" for line in metrics]
-    expect(page.get_by_role("region", name="Accuracy")).to_contain_text("nothing to compare with")
+    expect(page.get_by_role("region", name="Accuracy")).to_contain_text(
+        "no bundled solved positions"
+    )
     assert "x=minutes" in page.url
 
 
 def test_a_setting_that_there_is_not_is_refused_in_the_servers_words(browser, address):
     context = browser.new_context(base_url=address)  # its console may tell of the refusal
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     open_training(page)
     page.get_by_role("button", name="Start a run").click()
@@ -87,7 +91,7 @@ def test_a_run_is_started_followed_stopped_and_resumed(page, home):
     page.get_by_label("Name").fill("from-the-page")
     page.get_by_label("Network").select_option("mlp")
     page.get_by_text("More settings").click()
-    page.get_by_label("Simulations a move").fill("4")
+    page.get_by_label("Simulations per move").fill("4")
     page.get_by_label("All settings").fill(f"{SETTINGS}\nrun.assess_seconds=0")
     page.get_by_role("button", name="Start training").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("from-the-page")
@@ -133,14 +137,14 @@ def test_a_self_play_game_is_replayed_as_it_was_recorded(page, run_folder):
     expect(moves).to_have_count(len(record.moves))
     names = [run.game.action_name(int(action)) for action in record.moves]
     assert moves.all_inner_texts() == names
-    expect(page.get_by_text("Drawn at random")).to_be_visible()
+    expect(page.get_by_text("Random opening move")).to_be_visible()
     for _ in range(record.opening):
         page.keyboard.press("ArrowRight")
     expect(page.get_by_text(f"{record.opening} of {len(record.moves)} moves")).to_be_visible()
     expect(page.get_by_test_id("played")).to_have_text(names[record.opening])
     shares = record.policies[record.opening]
     best = int(shares.argmax())
-    first = page.get_by_role("table", name="What the network was to learn").locator("tr").first
+    first = page.get_by_role("table", name="Policy target").locator("tr").first
     expect(first).to_contain_text(run.game.action_name(best))
     shown = float(first.locator("td").nth(1).inner_text().split()[0])
     assert shown == pytest.approx(100 * shares[best], abs=0.51)
@@ -164,18 +168,18 @@ def test_games_are_asked_for_once_and_another_view_is_no_run(page, run_folder):
     assert not [url for url in asked if "self-play" in url]
 
 
-def test_opinions_end_with_what_the_newest_network_says(page, run_folder):
+def test_a_position_over_time_ends_with_the_newest_network(page, run_folder):
     run = open_run(run_folder)
     state = run.game.new_state()
     run.game.apply(state, 4)
-    open_training(page, f"/{run_folder.name}", tab="opinions", at="given")
-    with page.expect_response("**/opinions"):
+    open_training(page, f"/{run_folder.name}", tab="over-time", at="given")
+    with page.expect_response("**/position-over-time"):
         page.get_by_role("gridcell", name="row 2, column 2").click()
     page.get_by_text("As a table").click()
-    table = page.get_by_role("table", name="Opinions by checkpoint")
+    table = page.get_by_role("table", name="Evaluations by checkpoint")
     expect(table.locator("tbody tr")).to_have_count(len(run.steps))
     taken = table.get_by_role("columnheader", name=run.game.action_name(4), exact=True)
-    expect(taken).to_have_count(0)  # so these are the opinions of the position after it
+    expect(taken).to_have_count(0)  # so these are the evaluations of the position after it
     expect(table.get_by_role("columnheader", name="Right")).to_be_visible()  # which comes last
     titles = table.get_by_role("columnheader").all_inner_texts()
     newest = dict(zip(titles, rows_of(table)[0], strict=True))

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from browsing import PATIENCE
 from playwright.sync_api import expect
 
 import plainzero
@@ -52,7 +53,7 @@ def root_visits(page):
 
 
 def way_of(page):
-    items = page.get_by_role("list", name="The way down").get_by_role("listitem")
+    items = page.get_by_role("list", name="Path").get_by_role("listitem")
     return [item.locator(".name").inner_text() for item in items.all()]
 
 
@@ -76,7 +77,7 @@ def test_any_simulation_shows_what_the_engine_recorded(page):
         expected = {game.action_name(action): int(part.visits[action]) for action in part.legal}
         assert root_visits(page) == expected
         way = [game.action_name(action) for action in whole.trace[simulation - 1].actions]
-        steps = page.get_by_role("list", name="The way down").get_by_role("listitem")
+        steps = page.get_by_role("list", name="Path").get_by_role("listitem")
         expect(steps.locator(".name")).to_have_text(way)
 
 
@@ -95,7 +96,7 @@ def test_a_simulation_can_be_stepped_through_its_four_phases(page):
         expect(nodes).to_contain_text(f"of {len(part.tree)} nodes")
         moment = 21 if phase == "Back up" else 20
         expect(page.get_by_role("heading", name=f"The root after {moment} sim")).to_be_visible()
-        shown = page.get_by_role("list", name="The way down").locator("li.lit")
+        shown = page.get_by_role("list", name="Path").locator("li.lit")
         expect(shown).to_have_count(len(after.trace[20].actions))
     step_forward(page, "phase")
     expect(chosen_phase(page)).to_contain_text("Select")
@@ -157,7 +158,7 @@ def subtree_size(tree, node):
 
 def test_two_searches_are_compared_on_one_timeline(page):
     page.goto(LINK)
-    page.get_by_label("Pairs worth comparing").select_option(label="UCT and PUCT")
+    page.get_by_label("Suggested comparisons").select_option(label="UCT and PUCT")
     page.get_by_role("button", name="Think", exact=True).click()
     scrub(page, 40)
     game, uct = search(40, "rollout", selection="uct", c_uct=1.41)
@@ -205,16 +206,16 @@ def test_what_is_shown_outlives_the_connection(page):
     line = Line(page)
     line.cut()
     page.goto(LINK + "&think=1&simulation=20")
-    expect(page.get_by_text("Waits for the connection")).to_be_visible()
+    expect(page.get_by_text("Waiting for the connection")).to_be_visible()
     line.mend()
     expect(page.get_by_role("heading", name="The root after 20 sim")).to_be_visible()
     visits = root_visits(page)
     line.cut()
     page.get_by_role("slider", name="Simulation").fill("30")
-    expect(page.get_by_text("The server cannot be reached for the moment")).to_be_visible()
+    expect(page.get_by_text("Cannot reach the server")).to_be_visible()
     assert root_visits(page) == visits
     line.mend()
-    expect(page.get_by_text("The server has forgotten this search.")).to_be_visible()
+    expect(page.get_by_text("This search is no longer on the server.")).to_be_visible()
     assert root_visits(page) == visits
     page.get_by_role("button", name="Think again").click()
     expect(page.get_by_role("heading", name="The root after 30 sim")).to_be_visible()
@@ -248,7 +249,7 @@ class Line:
 
 
 def way_of_side(page, side):
-    return page.get_by_test_id(side).get_by_role("list", name="The way down").all_inner_texts()
+    return page.get_by_test_id(side).get_by_role("list", name="Path").all_inner_texts()
 
 
 def test_a_hundred_thousand_simulations_are_watched_to_their_end(page):
@@ -273,6 +274,7 @@ def test_a_hundred_thousand_simulations_are_watched_to_their_end(page):
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_the_way_lights_up_edge_by_edge_unless_motion_is_to_be_little(browser, address, motion):
     context = browser.new_context(base_url=address, reduced_motion=motion)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     try:
         page.clock.install()
@@ -281,8 +283,8 @@ def test_the_way_lights_up_edge_by_edge_unless_motion_is_to_be_little(browser, a
         page.clock.pause_at(page.evaluate("Date.now() / 1000") + 5)
         page.get_by_role("group", name="Phases").get_by_role("button", name="Select").click()
         expect(page.get_by_role("heading", name="The root after 49 sim")).to_be_visible()
-        way = page.get_by_role("list", name="The way down").locator("li")
-        lit = page.get_by_role("list", name="The way down").locator("li.lit")
+        way = page.get_by_role("list", name="Path").locator("li")
+        lit = page.get_by_role("list", name="Path").locator("li.lit")
         length = len(search()[1].trace[49].actions)
         expect(way).to_have_count(length)
         expect(lit).to_have_count(length if motion == "reduce" else 0)

@@ -1,8 +1,8 @@
-/** How addresses behind the hash are written and read: `#/play?game=connect-four&moves=3,3`. */
+/** Writes and reads addresses after the hash: `#/play?game=connect-four&moves=3,3`. */
 
 export type QueryValue = string | number | boolean | readonly number[] | null | undefined;
 
-/** How one parameter of an address is read; `null` stands for one that is missing or unreadable. */
+/** Reads one parameter of an address; `null` is one that is missing or unreadable. */
 export type Reader<T> = (text: string | null) => T;
 
 /** The address of a view, for href; empty values are left out. */
@@ -50,7 +50,7 @@ export function flag(): Reader<boolean> {
   return (given) => given === "1" || given === "true";
 }
 
-/** Whole numbers from 0 on with commas between; what is none of these is left out. */
+/** Comma-separated non-negative integers; anything else is skipped. */
 export function numbers(): Reader<number[]> {
   return (given) =>
     (given ?? "")

@@ -1,6 +1,6 @@
-/** Colours that follow from numbers; all come from the tokens in app.css. */
+/** Colours computed from numbers, all based on the tokens in app.css. */
 
-/** A value from −1, lost, over 0, even, to +1, won, as a CSS colour. */
+/** A value from −1 (lost) to +1 (won) as a CSS colour. */
 export function valueColour(value: number): string {
   const strength = Math.min(1, Math.abs(value)) * 100;
   const end = value < 0 ? "var(--value-loss)" : "var(--value-win)";
@@ -12,7 +12,7 @@ export function playerColour(player: number): string {
   return player < 0 ? "var(--ink-soft)" : `var(--player-${(player % 4) + 1})`;
 }
 
-/** What a CSS colour comes to in the theme in force, for drawing on a canvas. */
+/** A CSS colour resolved in the current theme, for drawing on a canvas. */
 export function resolveColour(colour: string, within: HTMLElement): string {
   const probe = document.createElement("span");
   probe.style.color = colour;

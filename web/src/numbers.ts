@@ -1,6 +1,6 @@
 /** Numbers as the page writes them. */
 
-/** 0.4237 → "42 %"; below a tenth with one digit more. */
+/** 0.4237 → "42 %"; one more digit below a tenth. */
 export function percent(share: number): string {
   return `${(share * 100).toFixed(share > 0 && share < 0.0995 ? 1 : 0)} %`;
 }

@@ -4,13 +4,13 @@ import type { Position, Setup } from "./api/schema";
 import type { QueryValue } from "./router.svelte";
 
 class Current {
-  /** Play sets it; the other views begin with it. `null` until the server has said what to show. */
+  /** Set by Play; the starting point of other views. `null` until the server has answered. */
   position = $state.raw<Position | null>(null);
 }
 
 export const current = new Current();
 
-/** The parameters that stand for a position in an address. */
+/** The parameters of a position in an address. */
 export function positionQuery(position: Position): Record<string, QueryValue> {
   return {
     game: position.game,
@@ -19,7 +19,7 @@ export function positionQuery(position: Position): Record<string, QueryValue> {
   };
 }
 
-/** The position in an address; `null` where there is none. */
+/** The position in an address, or `null`. */
 export function readPosition(query: URLSearchParams): Position | null {
   const game = query.get("game");
   if (!game) return null;
@@ -30,14 +30,14 @@ export function readPosition(query: URLSearchParams): Position | null {
   return { game, setup: decodeSetup(query.get("setup")), moves };
 }
 
-/** A position made by hand, as letters that need no escaping. */
+/** A position set up by hand, in characters that need no escaping. */
 export function encodeSetup(setup: Setup): string {
   const bytes = new TextEncoder().encode(JSON.stringify([setup.to_play, setup.cells]));
   const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The position made by hand; `null` for what is none. */
+/** The position set up by hand, or `null` if the text is invalid. */
 export function decodeSetup(text: string | null): Setup | null {
   if (!text) return null;
   try {

@@ -1,4 +1,4 @@
-/** Where the page is: a way and a query behind the hash. */
+/** The page's location: a path and a query after the hash. */
 
 import { linkTo, type QueryValue, type Reader } from "./addresses";
 
@@ -13,13 +13,13 @@ class Route {
     });
   }
 
-  /** The way without its query, as in `/learn/puct`. */
+  /** The path without its query, as in `/learn/puct`. */
   get path(): string {
     const path = this.#hash.replace(/^#/, "").split("?", 1)[0] ?? "";
     return path === "" || path === "/" ? "/play" : path.replace(/\/+$/, "");
   }
 
-  /** The parts of the way: `["learn", "puct"]`. */
+  /** The parts of the path: `["learn", "puct"]`. */
   get parts(): string[] {
     return this.path.split("/").filter(Boolean).map(decode);
   }
@@ -37,7 +37,7 @@ class Route {
     return Object.fromEntries(entries) as { [Name in keyof Readers]: ReturnType<Readers[Name]> };
   }
 
-  /** Goes somewhere; `replace` leaves no trace in the history. */
+  /** Navigates to an address; `replace` adds no entry to the history. */
   go(path: string, query: Record<string, QueryValue> = {}, replace = false): void {
     const hash = linkTo(path, query);
     if (hash === window.location.hash) return;

@@ -1,4 +1,4 @@
-/** The theme: what the system prefers, unless somebody chose one here. */
+/** The theme: the system's preference, unless one was chosen here. */
 
 export type Theme = "light" | "dark";
 
@@ -18,7 +18,7 @@ class ThemeChoice {
     if (stored === "light" || stored === "dark") this.#chosen = stored;
   }
 
-  /** The theme in force. */
+  /** The current theme. */
   get current(): Theme {
     return this.#chosen ?? this.#system;
   }
@@ -28,12 +28,12 @@ class ThemeChoice {
     try {
       localStorage.setItem(KEY, this.#chosen);
     } catch {
-      // Storage may be forbidden; the choice then lasts as long as the page.
+      // Storage may be forbidden; the choice then lasts until the page is closed.
     }
     this.apply();
   }
 
-  /** Writes the choice to <html>; without one the style sheet follows the system by itself. */
+  /** Writes the choice to <html>; without one the style sheet follows the system. */
   apply(): void {
     if (this.#chosen) document.documentElement.dataset["theme"] = this.#chosen;
   }

@@ -1,6 +1,7 @@
-"""Who is stronger, and by how much: matches, ratings, accuracy on solved positions, sweeps.
+"""Measures strength: matches, ratings, accuracy on solved positions, sweeps.
 
-Read in this order: `agents` (who plays), `openings` and `match` (what they play, both colours of
-each opening), `elo`, `sprt` and `ratings` (what the results say), `gate`, `accuracy`, `sweep`,
-`assessing` (what is built on them).
+In reading order: `agent_specs` and `engine_specs` (who plays), `openings`, `match_games` and
+`match` (both sides of each opening), `match_files`; `elo`, `sprt` and `ratings` (statistics of the
+results); `round_robin`, `gate`, `accuracy`, `sweep` and `error_curve` (built on them),
+`strength_meter` and `assessor_process` (strength during training), `plots`.
 """

@@ -1,7 +1,7 @@
-"""How often a player errs on positions whose outcome is known.
+"""Accuracy on positions with known outcomes.
 
-A move is an error when it gives away game value: a win for a draw or a loss, a draw for a loss. The
-network alone plays its largest logit; a search plays what it would play in a match.
+A move is an error if it gives away game value: a win for a draw or a loss, or a draw for a loss.
+The network alone plays its largest logit; a search plays the move it would play in a match.
 """
 
 import dataclasses
@@ -13,25 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.arena.elo import wilson_interval
-from plainzero.devices import device_of
 from plainzero.games.contract import Game
 from plainzero.opponents.search_agent import best_legal, child_seed, evaluate_states, side_by_side
 from plainzero.opponents.solved_positions import PositionSet
 from plainzero.search.api import Searcher
 from plainzero.search.config import SearchConfig
-from plainzero.search.evaluators import Evaluator
+from plainzero.search.evaluators import Evaluator, device_of
 
 AccuracyProgress = Callable[[int, int], None]
-"""Called with the positions done and those to do."""
+"""Called with the positions done and to do."""
 
-_BATCH = 512  # positions between two calls of progress
+_BATCH = 512  # positions between calls of progress
 _RESAMPLES = 1000
 _STAGE_ENDS = {"connect-four": (13, 25)}  # last ply of opening and middle; else thirds of max_turns
 STAGES = ("opening", "middle", "end")
 
 
 class Measure(NamedTuple):
-    """A mean with its 95 % interval; None where there was nothing to take it of."""
+    """A mean with its 95 % interval; None without data."""
 
     mean: float | None
     low: float | None
@@ -40,18 +39,18 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Measures:
-    """What was measured on some positions."""
+    """Measurements on some positions."""
 
     positions: int
-    error_rate: Measure  # share of positions where the move chosen gives away game value
-    cross_entropy: Measure  # −ln Σ probability of the moves that keep it
-    value_sign: Measure  # of won and lost positions: share whose value has the right sign
-    draw_value: Measure  # of drawn positions: mean |value|
+    error_rate: Measure  # share of positions in which the chosen move gives away game value
+    cross_entropy: Measure  # −ln Σ probability of the moves that keep the game value
+    value_sign: Measure  # share of won and lost positions with the right sign of the value
+    draw_value: Measure  # mean |value| of drawn positions
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What was measured on all positions, and by stage of the game."""
+    """Measurements on all positions, and by stage of the game."""
 
     simulations: int  # 0: the network alone
     total: Measures
@@ -79,12 +78,12 @@ def evaluate_positions(
     """Measures the network alone, or a search with it.
 
     Args:
-        game: whose positions they are.
+        game: the game.
         evaluator: for the network alone, a function from observations to logits and values.
         positions: with the outcome of each move.
-        config: of the search; None: the network alone.
-        seed: of the search and of the resampling.
-        progress: called after each batch; where it raises StopIteration, what was done counts.
+        config: search options; None: the network alone.
+        seed: of the search and the resampling.
+        progress: called after each batch; StopIteration ends the measurement early.
     """
     parts: list[_Answers] = []
     done, was_interrupted = 0, False
@@ -117,7 +116,7 @@ def evaluate_positions(
 
 
 def sample_positions(positions: PositionSet, count: int, seed: int = 0) -> PositionSet:
-    """So many of the positions, drawn at random but always the same; all where there are fewer."""
+    """A random sample of `count` positions, fixed by the seed; all if there are fewer."""
     total = len(positions.states)
     if count >= total:
         return positions
@@ -126,7 +125,7 @@ def sample_positions(positions: PositionSet, count: int, seed: int = 0) -> Posit
 
 
 def shuffle_positions(positions: PositionSet, seed: int = 0) -> PositionSet:
-    """All of the positions in an order in which every beginning is a fair sample."""
+    """The positions in random order, so that every prefix is a fair sample."""
     return _rows(positions, np.random.default_rng(seed).permutation(len(positions.states)))
 
 
@@ -135,7 +134,7 @@ def _rows(positions: PositionSet, rows: Any) -> PositionSet:
 
 
 class _Answers(NamedTuple):
-    """What a player says of n positions."""
+    """The moves, policies and values for n positions."""
 
     chosen: NDArray[np.int64]  # [n]
     policy: NDArray[np.float64]  # [n, A], legal moves sum to 1
@@ -160,7 +159,7 @@ def _search_batches(
     for first in range(0, len(positions.states), step):
         states = list(positions.states[first : first + step])
         results = searcher.search(states, child_seed(seed, first))
-        # One more simulation, shared out by the prior: no move's probability is 0 for sure.
+        # Adds one simulation distributed by the prior, so that no probability is exactly 0.
         policy = np.array([r.visits + r.prior.astype(float) for r in results])
         policy /= policy.sum(axis=1, keepdims=True)
         yield _Answers(
@@ -213,10 +212,10 @@ def _measure(
 
 
 def _share(hits: NDArray[np.bool_]) -> Measure:
-    """A share; Wilson's interval at 0 and 1, where resampling sees no doubt, else the bootstrap's.
+    """A share with its bootstrap interval; Wilson's at 0 and 1, where resampling gives none.
 
-    To resample n yes-or-no answers is to draw from a binomial distribution; its 2.5 % and 97.5 %
-    points come from the same fixed seed each time.
+    Resampling n binary answers means drawing from a binomial distribution; its 2.5 % and 97.5 %
+    points are computed with a fixed seed.
     """
     count = len(hits)
     if count == 0:

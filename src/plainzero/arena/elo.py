@@ -1,11 +1,11 @@
-"""Elo differences from scores, with intervals that hold at 0 % and 100 % too.
+"""Elo differences from scores, with intervals that are also valid at 0 % and 100 %.
 
-A score is wins plus half the draws, as a share of the games. Games of one opening are not
-independent: the same two agents play them with seats exchanged. So the openings are the sample,
-not the games. The interval is Wilson's, which never leaves 0 … 1, for as many *effective* games as
-would give the variance seen between openings. One imagined opening that deviates by half a point
-keeps that variance above zero; without it, ten draws in a row would be certainty. At 100 % the
-upper end is infinite, and is said as such.
+A score is wins plus half the draws, as a share of the games. The games of one opening are not
+independent, because the same two agents play them with seats exchanged, so the sample consists of
+openings, not games. The interval is Wilson's, which stays within 0 … 1, for the number of
+*effective* games that would give the variance seen between openings. One virtual opening that
+deviates by half a point keeps that variance above zero; without it, ten draws in a row would give
+certainty. At 100 % the upper end is infinite.
 """
 
 import math
@@ -20,7 +20,7 @@ NORMAL_95 = 1.959963984540054  # two-sided 95 % of the normal distribution
 
 @dataclass(frozen=True)
 class EloEstimate:
-    """A score and the Elo difference it stands for, each with its 95 % interval."""
+    """A score and its Elo difference, each with a 95 % interval."""
 
     score: float
     score_low: float
@@ -28,7 +28,7 @@ class EloEstimate:
 
     @property
     def elo(self) -> float:
-        """The difference; ±infinity where every game was won or lost."""
+        """The difference; ±infinity if every game was won or lost."""
         return elo_difference(self.score)
 
     @property
@@ -42,7 +42,7 @@ class EloEstimate:
         return elo_difference(self.score_high)
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain numbers; None for what is infinite."""
+        """As JSON-compatible values; None for infinite ones."""
         return {
             "score": self.score,
             "score_interval": [self.score_low, self.score_high],
@@ -51,7 +51,7 @@ class EloEstimate:
         }
 
     def __str__(self) -> str:
-        """The difference in words: `+35 (+10 to +61)`, `above +212`."""
+        """The difference as text: `+35 (+10 to +61)`, `above +212`."""
         if math.isinf(self.elo):
             return f"above {self.low:+.0f}" if self.elo > 0 else f"below {self.high:+.0f}"
         return f"{self.elo:+.0f} ({self.low:+.0f} to {self.high:+.0f})"
@@ -60,7 +60,7 @@ class EloEstimate:
 def elo_difference(score: float) -> float:
     """400 log₁₀(s / (1 − s)): .55 is +34.9; 0 and 1 are −∞ and +∞."""
     if not 0.0 <= score <= 1.0:
-        raise ValueError(f"the score is {score}; it is a share of the games, from 0 to 1")
+        raise ValueError(f"the score is {score}; it must be from 0 to 1")
     if score in (0.0, 1.0):
         return math.inf if score else -math.inf
     return 400.0 * math.log10(score / (1.0 - score))
@@ -84,15 +84,15 @@ def estimate_elo(scores_by_opening: Sequence[Sequence[float]]) -> EloEstimate:
     total = float(sum(group.sum() for group in groups))
     score = total / games
     spread = sum(float((group - score).sum()) ** 2 for group in groups)
-    imagined = (0.5 * games / len(groups)) ** 2
-    variance = (spread + imagined) / games**2  # of the mean, openings as units
+    virtual = (0.5 * games / len(groups)) ** 2
+    variance = (spread + virtual) / games**2  # of the mean, openings as units
     shrunk = (total + 1.0) / (games + 2.0)
     effective_games = shrunk * (1.0 - shrunk) / variance
     return EloEstimate(score, *wilson_interval(score, effective_games))
 
 
 def wilson_interval(share: float, count: float) -> tuple[float, float]:
-    """Wilson's 95 % interval for a share seen in `count` trials."""
+    """Wilson's 95 % interval for a share in `count` trials."""
     z = NORMAL_95**2 / count
     middle = (share + z / 2.0) / (1.0 + z)
     half = math.sqrt(share * (1.0 - share) * z + z * z / 4.0) / (1.0 + z)

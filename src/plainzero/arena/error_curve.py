@@ -1,4 +1,4 @@
-"""How the errors of a run fell: its weights, one after the other, on positions that are solved."""
+"""A run's learning curve: the error rates of its weights on solved positions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -13,13 +13,13 @@ from plainzero.training.run_folder import RunError
 from plainzero.training.saved_run import SavedRun
 
 LEVELS = (0.05, 0.03, 0.02, 0.01)
-"""Error rates of which it is told when they were reached first."""
+"""Error rates whose first time is reported."""
 
 
 class CurvePoint(NamedTuple):
     """The weights of one step."""
 
-    seconds: float  # of the run's clock, when they were made
+    seconds: float  # of the run's clock
     step: int
     errors: list[float]  # the error rate on each set
 
@@ -32,19 +32,19 @@ def measure_curve(
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[CurvePoint]:
-    """The error rates of up to `points` of a run's weights, spread over its time.
+    """The error rates of up to `points` of a run's weights, evenly spaced in time.
 
     Args:
         run: the run.
         sets: positions with the outcome of each move.
-        points: at most so many weights; the last are always among them.
+        points: maximum number of weights; the last ones are always included.
         simulations: of each search; 0: the network alone.
-        device: where the network is computed.
-        progress: called after each; where it raises StopIteration, what was done counts.
+        device: where the network runs.
+        progress: called after each point; StopIteration ends the measurement early.
 
     Raises:
-        RunError: when the run has no generation yet, or its weights were not kept.
-        ValueError: for a device that there is not.
+        RunError: when the run has no weights of a whole generation.
+        ValueError: for an unavailable device.
     """
     chosen = spread(_times(run), points)
     config = run.search_config(simulations) if simulations else None
@@ -64,7 +64,7 @@ def measure_curve(
 
 
 def first_reached(curve: Sequence[CurvePoint], index: int) -> dict[float, float | None]:
-    """The second at which each level was first reached on a set; None for one that was not."""
+    """When each level was first reached on a set, in seconds; None: never."""
     return {
         level: next((p.seconds for p in curve if p.errors[index] <= level), None)
         for level in LEVELS
@@ -72,7 +72,7 @@ def first_reached(curve: Sequence[CurvePoint], index: int) -> dict[float, float 
 
 
 def spread(times: dict[int, float], points: int) -> dict[int, float]:
-    """Of steps and when they were, up to so many: nearest to moments evenly apart."""
+    """Up to `points` of the steps, nearest to evenly spaced times."""
     steps, seconds = list(times), np.array(list(times.values()))
     if points >= len(steps):
         return times
@@ -82,10 +82,10 @@ def spread(times: dict[int, float], points: int) -> dict[int, float]:
 
 
 def _times(run: SavedRun) -> dict[int, float]:
-    """When the weights on disk were made, by step."""
-    kept = set(run.steps)
+    """The times of the weights on disk, by step."""
+    on_disk = set(run.steps)
     lines = read_metrics(run.folder.metrics_file)
-    times = {line["step"]: float(line["seconds"]) for line in lines if line["step"] in kept}
+    times = {line["step"]: float(line["seconds"]) for line in lines if line["step"] in on_disk}
     if not times:
         raise RunError(f"{run.folder.path} has no weights of a whole generation yet")
     return times
@@ -95,12 +95,12 @@ def _evaluator(run: SavedRun, device: str) -> Callable[[int], Any]:
     """A function from a step to an evaluator with its weights."""
     if device == "cpu":
         return run.evaluator
-    from plainzero.networks.gpu.backend import CudaEvaluator
-    from plainzero.networks.network_evaluators import has_cuda_bf16
+    from plainzero.networks.gpu.backend import GpuNetworkEvaluator
+    from plainzero.networks.network_evaluators import has_gpu_bf16
 
-    kept = CudaEvaluator(run.network(), run.game, device, has_cuda_bf16())
+    kept = GpuNetworkEvaluator(run.network(), run.game, device, has_gpu_bf16())
 
-    def load(step: int) -> CudaEvaluator:
+    def load(step: int) -> GpuNetworkEvaluator:
         kept.load(run.network(step))
         return kept
 

@@ -1,8 +1,8 @@
-"""The gate: new weights replace the old ones only when they are shown to be stronger.
+"""The gate: new weights replace the old ones only if they prove stronger.
 
-A fixed 55 % of 40 games passes an equal challenger one time in three. Here the sequential test of
-`sprt.py` decides when there are enough games: its unit is an opening played from all seats, so the
-first move helps neither side, and every opening is another one.
+A fixed threshold of 55 % of 40 games accepts an equal challenger one time in three. Here the
+sequential test of `sprt.py` decides when there are enough games. Its unit is an opening played from
+all seats, so the first move helps neither side, and no opening is used twice.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.arena.match import MatchPlan, play_match, seatings
+from plainzero.arena.match import MatchSettings, play_match, seatings
 from plainzero.arena.openings import draw_openings
 from plainzero.arena.sprt import Sprt, Verdict
 from plainzero.games.contract import Game
-from plainzero.opponents.agent import Opponent
+from plainzero.opponents.agent import Agent
 from plainzero.opponents.search_agent import NetworkAgent, SearchAgent, child_seed
 from plainzero.search.config import SearchConfig
 
@@ -25,33 +25,33 @@ NetworkEvaluator = Callable[[NDArray[np.float32]], tuple[Any, Any]]
 
 @dataclass(frozen=True)
 class GateConfig:
-    """When the gate has seen enough."""
+    """When the gate decides."""
 
     weaker: float = 0.5
     """Mean score of a challenger that is not better."""
     stronger: float = 0.55
-    """Mean score of one that is worth it."""
+    """Mean score of a challenger that is better."""
     false_accept: float = 0.05
     """α of the test."""
     false_reject: float = 0.05
     """β of the test."""
     games: int = 400
-    """Most games; then the likelier of the two claims counts."""
+    """Maximum number of games; then the likelier hypothesis wins."""
     games_at_once: int = 64
-    """Games between two looks at the test."""
+    """Games between evaluations of the test."""
     plies: int | None = None
-    """Random plies of an opening; None: as few as give enough different ones."""
+    """Random plies of an opening; None: the fewest that give enough openings."""
 
 
 @dataclass(frozen=True)
 class GateResult:
-    """Whether the challenger passed, and on what evidence."""
+    """Whether the challenger passed, and the evidence."""
 
     passed: bool
     games: int
     score: float
     llr: float
-    verdict: Verdict  # open: the games ran out
+    verdict: Verdict  # open: the maximum number of games was reached
 
     def __bool__(self) -> bool:
         """Whether the challenger passed."""
@@ -68,12 +68,12 @@ class Gate(Protocol):
         search_config: SearchConfig | None,
         seed: int = 0,
     ) -> GateResult:
-        """Whether `new` is stronger than `old`; None: both play without a search."""
+        """Whether `new` is stronger than `old`; `search_config` None: networks alone."""
         ...
 
 
 def make_gate(game: Game, limits: GateConfig = GateConfig()) -> Gate:  # noqa: B008 (frozen)
-    """A gate for that game; pass another seed at each use, and it plays other openings."""
+    """A gate for that game; another seed gives other openings."""
     test = Sprt(limits.weaker, limits.stronger, limits.false_accept, limits.false_reject)
 
     def gate(
@@ -93,24 +93,26 @@ def make_gate(game: Game, limits: GateConfig = GateConfig()) -> Gate:  # noqa: B
 
 def _agent(
     name: str, game: Game, evaluator: NetworkEvaluator, config: SearchConfig | None
-) -> Opponent:
+) -> Agent:
     if config is None:
         return NetworkAgent(name, game, evaluator)
     return SearchAgent(name, game, evaluator, config)
 
 
 def _decide(
-    game: Game, agents: tuple[Opponent, Opponent], limits: GateConfig, test: Sprt, seed: int
+    game: Game, agents: tuple[Agent, Agent], limits: GateConfig, test: Sprt, seed: int
 ) -> GateResult:
-    """Plays batches of openings until the test ends or the games run out."""
+    """Plays batches of openings until the test ends or the maximum is reached."""
     per_opening = len(seatings(game.num_players))
     openings = draw_openings(game, max(1, limits.games // per_opening), seed, limits.plies)
     at_once = max(1, limits.games_at_once // per_opening)
     units: list[float] = []
     games, ratio, verdict = 0, 0.0, test.verdict(0.0)
     for first in range(0, len(openings), at_once):
-        plan = MatchPlan(seed=child_seed(seed, first), openings=tuple(openings[first:][:at_once]))
-        result = play_match(game, agents, plan)
+        settings = MatchSettings(
+            seed=child_seed(seed, first), openings=tuple(openings[first:][:at_once])
+        )
+        result = play_match(game, agents, settings)
         units += [float(np.mean(scores)) for scores in result.scores_by_opening]
         games += len(result.records)
         ratio = test.log_likelihood_ratio(units)

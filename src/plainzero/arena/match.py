@@ -1,9 +1,9 @@
-"""Matches: two agents, many games side by side, every opening from all seats.
+"""Matches: two agents play many games in parallel, every opening from all seats.
 
-An opening is played once in each seating, so that neither agent moves first more often than the
-other; only openings whose games are all finished count. With three players or more, one agent
-takes one seat and the other the rest, in all rotations and then the other way round. In a game for
-one player both play it from the same opening with the same luck, and the better result wins.
+An opening is played once in each seating, so that neither agent moves first more often; only
+openings with all games finished count. With three or more players, one agent takes one seat and the
+other the rest, in all rotations and then with the agents exchanged. A game for one player is played
+by both from the same opening with the same chance outcomes, and the better result wins.
 """
 
 import collections
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from plainzero.arena.elo import EloEstimate, estimate_elo
-from plainzero.arena.match_games import FIRST, SECOND, GameRecord, Table, compare
+from plainzero.arena.match_games import FIRST, SECOND, FinishedGame, MatchGame, compare
 from plainzero.arena.openings import Opening, draw_openings
 from plainzero.games.contract import Game
-from plainzero.opponents.agent import Opponent, Stop, Stopped, check_stop, choose_moves
+from plainzero.opponents.agent import Agent, Stop, Stopped, check_stop, choose_moves
 from plainzero.opponents.search_agent import child_seed
 
 MatchProgress = Callable[[int, int], None]
-"""Called with the moves' worth of games done and those to do, both in games."""
+"""Called with the games done and to do."""
 
-_SIDE_BY_SIDE = 128  # games: enough for a network's batch, few enough to have results early
+_PARALLEL_GAMES = 128  # enough for a network's batch, few enough for early results
 
 
 @dataclass(frozen=True)
@@ -36,27 +36,27 @@ class Tally:
 
     @property
     def games(self) -> int:
-        """All of them."""
+        """The number of games."""
         return self.wins + self.draws + self.losses
 
 
 @dataclass(frozen=True, eq=False)
 class MatchResult:
-    """What came of a match, from the first agent's point of view."""
+    """The result of a match, from the first agent's point of view."""
 
     game: Game
     names: tuple[str, str]
-    rounds: tuple[tuple[GameRecord, ...], ...]  # per opening played, one game for each seating
+    rounds: tuple[tuple[FinishedGame, ...], ...]  # per opening, one game for each seating
     was_interrupted: bool
 
     @functools.cached_property
-    def records(self) -> list[GameRecord]:
+    def records(self) -> list[FinishedGame]:
         """All games."""
         return [record for records in self.rounds for record in records]
 
     @functools.cached_property
     def scores_by_opening(self) -> list[list[float]]:
-        """The scores of the games of each different opening."""
+        """The scores of the games of each distinct opening."""
         scores: dict[tuple[int, ...], list[float]] = collections.defaultdict(list)
         for records in self.rounds:
             scores[records[0].opening] += _scores(records)
@@ -64,12 +64,12 @@ class MatchResult:
 
     @functools.cached_property
     def tally(self) -> Tally:
-        """Wins, draws and losses in all."""
+        """Wins, draws and losses in total."""
         return _tally([score for scores in self.scores_by_opening for score in scores])
 
     @functools.cached_property
     def tally_by_seat(self) -> list[Tally]:
-        """The same for the games in which the first agent had each seat."""
+        """The tally for each seat of the first agent."""
         players = self.game.num_players
         if players == 1:
             return [self.tally]
@@ -83,12 +83,12 @@ class MatchResult:
 
     @functools.cached_property
     def copies(self) -> int:
-        """Games that went like an earlier one, move for move, with the same seats."""
+        """The number of games equal to an earlier one in moves and seats."""
         return len(self.records) - len({(r.seats, r.opening, r.moves) for r in self.records})
 
     @functools.cached_property
     def faults(self) -> tuple[list[str], list[str]]:
-        """What went wrong with each of the agents, a reason for each game that it lost by it."""
+        """For each agent, the reason of each game that it lost by a fault."""
         faults: tuple[list[str], list[str]] = ([], [])
         for record in self.records:
             if record.loser is not None and record.fault:
@@ -96,7 +96,7 @@ class MatchResult:
         return faults
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything but the games, as plain numbers and words."""
+        """Everything except the games, as JSON-compatible values."""
         tally = self.tally
         return {
             "game": self.game.name,
@@ -116,21 +116,23 @@ class MatchResult:
 
 
 @dataclass(frozen=True)
-class MatchPlan:
-    """How many games from which openings."""
+class MatchSettings:
+    """The number of games, and their openings."""
 
     games: int = 100  # rounded up to whole openings
-    plies: int | None = None  # random plies of an opening; None: as few as give enough of them
+    plies: int | None = (
+        None  # random plies of an opening; None: the fewest that give enough openings
+    )
     seed: int = 0
-    openings: tuple[Opening, ...] = ()  # these and no others, once each, whatever `games` says
+    openings: tuple[Opening, ...] = ()  # if given, each of these once, whatever `games` is
 
     def __post_init__(self) -> None:
         """Refuses a match without games."""
         if self.games < 1:
-            raise ValueError(f"the match has {self.games} games; it must have 1 or more")
+            raise ValueError(f"games is {self.games}; a match needs 1 or more")
 
     def choose_openings(self, game: Game) -> list[Opening]:
-        """The openings; where the game has too few, they are played again in turn."""
+        """The openings; if the game has too few, they are repeated in turn."""
         if self.openings:
             return list(self.openings)
         needed = -(-self.games // len(seatings(game.num_players)))
@@ -140,44 +142,44 @@ class MatchPlan:
 
 def play_match(
     game: Game,
-    agents: tuple[Opponent, Opponent],
-    plan: MatchPlan,
+    agents: tuple[Agent, Agent],
+    settings: MatchSettings,
     progress: MatchProgress | None = None,
-    is_enough: Stop | None = None,
+    stop: Stop | None = None,
 ) -> MatchResult:
     """Plays the agents against each other.
 
     Args:
         game: the game.
-        agents: the two; the result is told from the first one's point of view.
-        plan: how many games, from what.
+        agents: the two agents; the result is from the first one's point of view.
+        settings: the number of games and their openings.
         progress: called after every round of moves.
-        is_enough: asked between moves, in any thread; where it says so, the openings finished by
-            then count.
+        stop: called between moves, in any thread; when it returns true, the match ends and the
+            finished openings count.
     """
     seats = seatings(game.num_players)
-    tables = [
-        Table(game, opening, seating, child_seed(plan.seed, 1, number))
-        for number, opening in enumerate(plan.choose_openings(game))
+    games = [
+        MatchGame(game, opening, seating, child_seed(settings.seed, 1, number))
+        for number, opening in enumerate(settings.choose_openings(game))
         for seating in seats
     ]
     with contextlib.suppress(Stopped):
-        for step in _play_all(agents, tables, child_seed(plan.seed, 2), is_enough):
+        for step in _play_all(agents, games, child_seed(settings.seed, 2), stop):
             if progress is not None:
-                progress(step, len(tables))
-            check_stop(is_enough)
-    rounds = [tables[first : first + len(seats)] for first in range(0, len(tables), len(seats))]
-    finished = [r for r in rounds if all(table.is_over for table in r)]
+                progress(step, len(games))
+            check_stop(stop)
+    rounds = [games[first : first + len(seats)] for first in range(0, len(games), len(seats))]
+    finished = [r for r in rounds if all(game.is_over for game in r)]
     return MatchResult(
         game,
         (agents[0].name, agents[1].name),
-        tuple(tuple(table.record() for table in r) for r in finished),
+        tuple(tuple(game.record() for game in r) for r in finished),
         was_interrupted=len(finished) < len(rounds),
     )
 
 
 def seatings(num_players: int) -> list[tuple[int, ...]]:
-    """Who sits where, in all the ways that one opening is played: each agent in each seat."""
+    """All seatings in which an opening is played: the agent of each player."""
     alone = (FIRST,) + (SECOND,) * (num_players - 1)
     turned = [alone[-k:] + alone[:-k] if k else alone for k in range(num_players)]
     both = turned + [tuple(1 - seat for seat in seating) for seating in turned]
@@ -185,28 +187,28 @@ def seatings(num_players: int) -> list[tuple[int, ...]]:
 
 
 def _play_all(
-    agents: tuple[Opponent, Opponent], tables: Sequence[Table], seed: int, stop: Stop | None
+    agents: tuple[Agent, Agent], games: Sequence[MatchGame], seed: int, stop: Stop | None
 ) -> Iterator[int]:
-    """Plays all games to their end, some hundred side by side; yields how many are finished."""
-    waiting, step = list(enumerate(tables))[::-1], 0
-    live: list[tuple[int, Table]] = []
+    """Plays all games, up to `_PARALLEL_GAMES` at once; yields the number of finished games."""
+    waiting, step = list(enumerate(games))[::-1], 0
+    live: list[tuple[int, MatchGame]] = []
     while waiting or live:
-        while waiting and len(live) < _SIDE_BY_SIDE:
+        while waiting and len(live) < _PARALLEL_GAMES:
             live.append(waiting.pop())
         for which in (FIRST, SECOND):
-            mine = [(number, table) for number, table in live if table.to_choose == which]
+            mine = [(number, game) for number, game in live if game.to_choose == which]
             if mine:
-                games = [table.played(number) for number, table in mine]
-                decisions = choose_moves(agents[which], games, child_seed(seed, step), stop)
-                for (_, table), decision in zip(mine, decisions, strict=True):
-                    table.take(decision)
+                histories = [game.history(number) for number, game in mine]
+                decisions = choose_moves(agents[which], histories, child_seed(seed, step), stop)
+                for (_, game), decision in zip(mine, decisions, strict=True):
+                    game.take(decision)
                 step += 1
-                live = [(number, table) for number, table in live if not table.is_over]
-                yield len(tables) - len(waiting) - len(live)
+                live = [(number, game) for number, game in live if not game.is_over]
+                yield len(games) - len(waiting) - len(live)
 
 
-def _scores(records: Sequence[GameRecord]) -> list[float]:
-    """The first agent's score in each game of an opening; in a duel of two solo games, one."""
+def _scores(records: Sequence[FinishedGame]) -> list[float]:
+    """The first agent's score in each game of an opening; for two solo games, one score."""
     if len(records[0].returns) > 1:
         return [record.score for record in records]
     mine, theirs = sorted(records, key=lambda record: record.seats)

@@ -1,9 +1,9 @@
-"""Balanced random openings: positions to start matches from, no two of them alike.
+"""Balanced random openings: distinct positions from which matches start.
 
-Without them, agents that leave nothing to chance play one game over and over. An opening is a few
-random plies. Positions that are equal, or equal after a symmetry of the board, count once. Of twice
-as many as needed, those stay that a short search finds the most even; since every opening is played
-from all seats, what is left of an advantage cancels out.
+Without them, deterministic agents would play the same game over and over. An opening is a few
+random plies. Positions that are equal, or equal under a symmetry of the board, count once. Twice as
+many as needed are drawn, and those that a short search finds most even are used; since every
+opening is played from all seats, a remaining advantage cancels out.
 """
 
 import dataclasses
@@ -16,32 +16,32 @@ from plainzero.games.contract import CHANCE, Game, State, has_chance
 from plainzero.search.api import search
 from plainzero.search.config import SearchConfig
 
-_PATIENCE = 3  # tries without a new opening, for each one found, before plies are added
-_SURPLUS = 2  # candidates for each opening that is wanted
+_PATIENCE = 3  # failed tries per opening found before plies are added
+_SURPLUS = 2  # candidates per opening
 _BALANCE = SearchConfig(simulations=200)
 _LEAST_PLIES = 2
-_LONGEST_SHARE = 2 / 3  # of max_turns: what is left must still be a game
+_LONGEST_SHARE = 2 / 3  # of max_turns, so that a game remains
 
 
 @dataclass(frozen=True)
 class Opening:
-    """The moves from the beginning, chance's included, and the position they lead to."""
+    """The moves from the start, including chance's, and the position they lead to."""
 
     actions: tuple[int, ...]
     state: State
 
 
 def draw_openings(game: Game, count: int, seed: int, plies: int | None = None) -> list[Opening]:
-    """Openings that all differ: `count` of them, or as many as the game has.
+    """Up to `count` distinct openings, fewer if the game does not have that many.
 
     Args:
         game: the game.
-        count: how many.
+        count: the number of openings.
         seed: the same seed gives the same openings.
-        plies: decisions of the players in each; by default the fewest that give enough.
+        plies: players' moves in each; by default the fewest that give enough openings.
     """
     if plies is not None and plies < 0:
-        raise ValueError(f"the openings have {plies} plies; it must be 0 or more")
+        raise ValueError(f"plies is {plies}; it must be 0 or more")
     generator = np.random.default_rng(seed)
     wanted = count * _SURPLUS if game.num_players > 1 else count
     if plies is not None:
@@ -57,21 +57,21 @@ def draw_openings(game: Game, count: int, seed: int, plies: int | None = None) -
 
 
 def _draw(game: Game, wanted: int, plies: int, generator: np.random.Generator) -> list[Opening]:
-    """Up to `wanted` different openings of that length, in the order in which they were drawn."""
+    """Up to `wanted` distinct openings of that length, in the order drawn."""
     found: dict[bytes, Opening] = {}
-    in_vain = 0
-    while len(found) < wanted and in_vain < 20 + _PATIENCE * len(found):
+    failures = 0
+    while len(found) < wanted and failures < 20 + _PATIENCE * len(found):
         opening = _play_randomly(game, plies, generator)
         key = None if opening is None else position_key(game, opening.state)
         if opening is None or key is None or key in found:
-            in_vain += 1
+            failures += 1
         else:
-            found[key], in_vain = opening, 0
+            found[key], failures = opening, 0
     return list(found.values())
 
 
 def _play_randomly(game: Game, plies: int, generator: np.random.Generator) -> Opening | None:
-    """A random opening, ending at a player's turn; None where the game ended before."""
+    """A random opening that ends at a player's turn; None if the game ends before."""
     state, actions = game.new_state(), []
     while not state.is_over and (plies > 0 or state.to_play == CHANCE):
         if state.to_play == CHANCE:
@@ -85,7 +85,7 @@ def _play_randomly(game: Game, plies: int, generator: np.random.Generator) -> Op
 
 
 def draw_chance(game: Game, state: State, generator: np.random.Generator) -> int:
-    """One of chance's outcomes, drawn by its probabilities."""
+    """An outcome of chance, drawn by its probability."""
     outcomes, probabilities = zip(*game.chances(state), strict=True)
     cumulative = np.cumsum(probabilities)
     place = int(np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right"))
@@ -93,7 +93,7 @@ def draw_chance(game: Game, state: State, generator: np.random.Generator) -> int
 
 
 def position_key(game: Game, state: State) -> bytes:
-    """What is equal for positions that are equal, or equal after a symmetry of the board."""
+    """A key that equal positions share, also if equal only under a symmetry of the board."""
     mover = bytes([state.to_play])
     symmetries = game.symmetries()
     if not symmetries:
@@ -109,7 +109,7 @@ def _most_even(game: Game, candidates: Sequence[Opening], count: int, seed: int)
         return list(candidates[:count])
     config = _BALANCE
     if game.num_players == 2 and not has_chance(game):
-        config = dataclasses.replace(config, proven_values=True)  # finds what is lost already
+        config = dataclasses.replace(config, proven_values=True)  # recognises lost positions
     results = search(game, [opening.state for opening in candidates], "rollout", config, seed)
     advantages = [float(result.values.max() - result.values.min()) for result in results]
     even = sorted(np.argsort(advantages, kind="stable")[:count].tolist())

@@ -36,18 +36,18 @@ _LONGEST_LABEL = 44
 
 
 def check_plottable(path: Path) -> None:
-    """Refuses, before anything is measured, a plot that could not be drawn after it.
+    """Refuses a plot that cannot be written, before anything is measured.
 
     Raises:
-        ValueError: without matplotlib, or for a folder that is not there.
+        ValueError: when matplotlib or the folder is missing.
     """
     _import_matplotlib()
     if not path.parent.is_dir():
-        raise ValueError(f"there is no folder {path.parent} to plot to; make it first")
+        raise ValueError(f"there is no folder {path.parent} for the plot; create it first")
 
 
 def plot_ratings(ratings: Ratings, title: str, path: Path) -> list[Path]:
-    """Draws a ladder, the strongest on top; returns the files written, SVG and PNG."""
+    """Draws a ladder, strongest on top; returns the files written, SVG and PNG."""
     order = np.argsort(ratings.elo, kind="stable")
     with _figure((7.0, 1.2 + 0.42 * len(order))) as figure:
         axes = figure.subplots()
@@ -65,7 +65,7 @@ def plot_ratings(ratings: Ratings, title: str, path: Path) -> list[Path]:
 def plot_sweep(
     rows: Sequence[SweepRow], parameter: str, default: Any, title: str, path: Path
 ) -> list[Path]:
-    """Draws Elo against the default and, where measured, the error rate over the values."""
+    """Draws Elo against the default and, if measured, the error rate over the values."""
     has_accuracy = any(row.accuracy is not None for row in rows)
     with _figure((7.0, 5.6 if has_accuracy else 3.4)) as figure:
         panels = figure.subplots(1 + has_accuracy, 1, sharex=True, squeeze=False)[:, 0]
@@ -81,7 +81,7 @@ def plot_sweep(
 def plot_curve(
     curve: "Sequence[CurvePoint]", names: Sequence[str], title: str, path: Path
 ) -> list[Path]:
-    """Draws error rates over seconds, a line for each set of positions."""
+    """Draws error rates over time, one line per set of positions."""
     with _figure((7.0, 3.8)) as figure:
         axes = figure.subplots()
         seconds = [point.seconds for point in curve]
@@ -100,7 +100,7 @@ def plot_curve(
 
 
 def _draw_elo(axes: Any, places: Sequence[float], rows: Sequence[SweepRow]) -> None:
-    """Points with intervals; an arrow where an end is infinite, and a ring for the default."""
+    """Draws points with intervals, arrows for infinite values and a ring for the default."""
     axes.axhline(0.0, color=_INK, linewidth=0.8)
     for place, row in zip(places, rows, strict=True):
         if row.match is None:
@@ -127,7 +127,7 @@ def _draw_errors(axes: Any, places: Sequence[float], rows: Sequence[SweepRow]) -
 
 
 def _places(axes: Any, rows: Sequence[SweepRow], parameter: str) -> list[float]:
-    """Where each value stands on the x axis: its log₂ for simulations, else side by side."""
+    """The x coordinate of each value: logarithmic for simulations, else evenly spaced."""
     if parameter == "simulations" and all(row.value > 0 for row in rows):
         axes.set_xscale("log", base=2)
         axes.set_xticks([row.value for row in rows], [f"{row.value:,}" for row in rows])
@@ -148,13 +148,13 @@ def _points(color: str) -> dict[str, Any]:
 
 
 def _label(name: str) -> str:
-    """A name that fits beside a plot; of a long one the end, which tells the most."""
+    """A name that fits beside a plot; a long one keeps its end, which says most."""
     return name if len(name) <= _LONGEST_LABEL else "…" + name[-_LONGEST_LABEL:]
 
 
 @contextlib.contextmanager
 def _figure(size: tuple[float, float]) -> Iterator[Any]:
-    """A figure that belongs to no window and touches no settings but its own."""
+    """A figure without a window and without effect on global settings."""
     matplotlib = _import_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -165,13 +165,13 @@ def _figure(size: tuple[float, float]) -> Iterator[Any]:
 
 
 def _save(figure: Any, path: Path) -> list[Path]:
-    """Writes both files, whichever ending was asked for."""
+    """Writes SVG and PNG, whichever suffix was given."""
     files = [path.with_suffix(ending) for ending in (".svg", ".png")]
     try:
         figure.savefig(files[0], metadata={"Date": None})
         figure.savefig(files[1], dpi=160)
     except OSError as error:
-        raise ValueError(f"the plot cannot be saved to {path}: {error.strerror}") from error
+        raise ValueError(f"cannot save the plot to {path}: {error.strerror}") from error
     return files
 
 

@@ -4,9 +4,9 @@ With strengths e^θ, i wins, draws and loses against j in the proportions
 
     e^θᵢ  :  ν √(e^θᵢ e^θⱼ)  :  e^θⱼ
 
-and θ is shown in Elo, 400 / ln 10 a unit. The likelihood is concave in θ and ln ν, so Newton's
-method finds its one maximum. Every pairing that met gets one imagined game, a third of it won,
-drawn and lost: it keeps ratings finite where one side won everything, and weighs little otherwise.
+and θ is given in Elo, 400 / ln 10 per unit. The likelihood is concave in θ and ln ν, so Newton's
+method finds its only maximum. Every pairing with games gets one virtual game, a third of it won,
+drawn and lost, which keeps ratings finite if one side won everything and matters little otherwise.
 """
 
 import math
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from plainzero.arena.elo import NORMAL_95
 
 ELO = 400.0 / math.log(10.0)  # per unit of θ
-_IMAGINED = 1.0 / 3.0  # of a win, a draw and a loss, for each pairing
+_VIRTUAL = 1.0 / 3.0  # of a win, a draw and a loss, for each pairing
 _STEPS = 100
 _CLOSE = 1e-10
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """What two agents, by their number, did against each other; wins are the first one's."""
+    """The results of two agents, given by index; wins are the first one's."""
 
     first: int
     second: int
@@ -38,7 +38,7 @@ class Pairing:
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """A ladder in Elo; the first agent stands at 0."""
+    """A ladder in Elo; the first agent is at 0."""
 
     names: tuple[str, ...]
     elo: NDArray[np.float64]  # [n]
@@ -52,11 +52,11 @@ class Ratings:
 
     @property
     def draw_rate(self) -> float:
-        """How often two equals draw."""
+        """How often two equal agents draw."""
         return self.draw / (2.0 + self.draw)
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain numbers and words, the strongest first."""
+        """As JSON-compatible values, strongest first."""
         order = np.argsort(-self.elo, kind="stable")
         return {
             "ratings": [
@@ -68,10 +68,10 @@ class Ratings:
 
 
 def fit_ratings(names: Sequence[str], pairings: Sequence[Pairing]) -> Ratings:
-    """The ratings under which the results are likeliest.
+    """The maximum-likelihood ratings.
 
     Raises:
-        ValueError: where some agent is connected to the first one by no games.
+        ValueError: if no chain of games connects an agent with the first one.
     """
     _check_connected(names, pairings)
     count = len(names)
@@ -85,15 +85,17 @@ def fit_ratings(names: Sequence[str], pairings: Sequence[Pairing]) -> Ratings:
 
 
 def rate_against(anchors: Sequence[float], pairings: Sequence[Pairing]) -> tuple[float, float]:
-    """The Elo of one agent among others whose ratings stay as they are, and its 95 % error.
+    """The Elo of one agent against others with fixed ratings, and its 95 % error.
 
     Args:
-        anchors: their Elo numbers.
-        pairings: the agent is `first` in each, whatever its number; `second` is an anchor's.
+        anchors: the fixed ratings.
+        pairings: the agent is `first` in each, whatever its index; `second` is an anchor's.
     """
     features = np.tile([[1.0, 0.0], [0.5, 1.0], [0.0, 0.0]], (len(pairings), 1, 1))
     theta = np.array([anchors[pairing.second] for pairing in pairings]) / ELO
-    centre = float(theta.mean())  # Newton begins there: far away the likelihood is flat
+    centre = float(
+        theta.mean()
+    )  # Newton's method starts here, because the likelihood is flat far away
     offsets = (theta - centre)[:, None] * [0.0, 0.5, 1.0]
     parameters, hessian = _maximise(features, _results(pairings), offsets)
     variance = float(np.linalg.inv(-hessian)[0, 0])
@@ -101,8 +103,8 @@ def rate_against(anchors: Sequence[float], pairings: Sequence[Pairing]) -> tuple
 
 
 def _results(pairings: Sequence[Pairing]) -> NDArray[np.float64]:
-    """[p, 3] wins, draws and losses, with the imagined game."""
-    return np.array([[p.wins, p.draws, p.losses] for p in pairings], float) + _IMAGINED
+    """[p, 3] wins, draws and losses, including the virtual game."""
+    return np.array([[p.wins, p.draws, p.losses] for p in pairings], float) + _VIRTUAL
 
 
 def _check_connected(names: Sequence[str], pairings: Sequence[Pairing]) -> None:
@@ -165,5 +167,5 @@ def _likelihood(
     means = np.einsum("pk,pkn->pn", shares, features)
     value = float((results * np.log(np.maximum(shares, 1e-300))).sum())
     gradient = np.einsum("pk,pkn->n", results, features) - games @ means
-    spread = features - means[:, None, :]  # as a sum of squares it cannot lose its sign
+    spread = features - means[:, None, :]  # as a sum of squares, the Hessian keeps its sign
     return value, gradient, -np.einsum("p,pk,pkn,pkm->nm", games, shares, spread, spread)

@@ -1,4 +1,4 @@
-"""A round robin of many agents, and the ratings that come of it."""
+"""A round robin of many agents, and their ratings."""
 
 import dataclasses
 import itertools
@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plainzero.arena.match import MatchPlan, MatchResult, play_match
+from plainzero.arena.match import MatchResult, MatchSettings, play_match
 from plainzero.arena.ratings import Pairing, Ratings, fit_ratings
 from plainzero.games.contract import Game
-from plainzero.opponents.agent import Opponent
+from plainzero.opponents.agent import Agent
 from plainzero.opponents.search_agent import child_seed
 
 LadderProgress = Callable[[str, int, int], None]
-"""Called with who plays, and the games done and to do in all."""
+"""Called with the names of the pairing, and the total games done and to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Ladder:
     results: tuple[MatchResult, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain numbers and words."""
+        """As JSON-compatible values."""
         return {
             **self.ratings.as_dict(),
             "matches": [result.as_dict() for result in self.results],
@@ -33,33 +33,33 @@ class Ladder:
 
 def play_ladder(
     game: Game,
-    agents: Sequence[Opponent],
-    plan: MatchPlan,
+    agents: Sequence[Agent],
+    settings: MatchSettings,
     progress: LadderProgress | None = None,
-    is_enough: Callable[[], bool] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Ladder:
     """Every agent plays every other one; the first agent's rating is 0.
 
     Args:
         game: the game.
-        agents: two or more, of different names.
-        plan: of each pairing; each gets openings of its own.
+        agents: two or more, with different names.
+        settings: of each pairing, which gets its own openings.
         progress: called after every round of moves.
-        is_enough: asked between moves; matches that were begun by then count as far as they got.
+        stop: called between moves; when it returns true, the finished openings count.
 
     Raises:
-        ValueError: for agents of the same name, or when it ended before all were connected.
+        ValueError: for agents with the same name, or if it stops before all are connected.
     """
     names = [agent.name for agent in agents]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{name} is there {names.count(name)} times; name each agent once")
+            raise ValueError(f"{name} is given {names.count(name)} times; give each agent once")
     if len(names) < 2:
-        raise ValueError("a ladder needs two agents or more")
+        raise ValueError("a ladder needs two or more agents")
     couples = list(itertools.combinations(range(len(agents)), 2))
     results: dict[tuple[int, int], MatchResult] = {}
     for number, (first, second) in enumerate(couples):
-        if is_enough is not None and is_enough():
+        if stop is not None and stop():
             break
 
         def report(done: int, total: int, number: int = number) -> None:
@@ -67,9 +67,9 @@ def play_ladder(
                 who = " – ".join(names[i] for i in couples[number])
                 progress(who, number * total + done, len(couples) * total)
 
-        own_plan = dataclasses.replace(plan, seed=child_seed(plan.seed, first, second))
+        own_settings = dataclasses.replace(settings, seed=child_seed(settings.seed, first, second))
         results[first, second] = play_match(
-            game, (agents[first], agents[second]), own_plan, report, is_enough
+            game, (agents[first], agents[second]), own_settings, report, stop
         )
     return Ladder(fit_ratings(names, _pairings(results)), tuple(results.values()))
 

@@ -1,10 +1,10 @@
-"""The sequential probability ratio test (Wald): play on until one of two claims is clear.
+"""Wald's sequential probability ratio test: play until one of two hypotheses is accepted.
 
-The claims are about the mean score: `weaker` (the new one is no better) and `stronger`. Games that
-are won or lost give Wald's own test, w ln(p₁/p₀) + l ln((1 − p₁)/(1 − p₀)). With draws, or with the
-mean of a pair of games as the unit, each claim leaves the rest of the distribution open; then each
-takes the distribution of that mean under which the results seen are likeliest (the generalised
-test, which is the same thing where there are no draws).
+The hypotheses are mean scores: `weaker` (the new agent is not better) and `stronger`. Wins and
+losses alone give Wald's original test, w ln(p₁/p₀) + l ln((1 − p₁)/(1 − p₀)). With draws, or with
+the mean of a pair of games as the unit, a mean leaves the rest of the distribution open; each
+hypothesis then takes the distribution with its mean that makes the results likeliest (the
+generalised test, which is the same without draws).
 """
 
 import math
@@ -26,15 +26,15 @@ class Sprt:
 
     weaker: float = 0.5
     stronger: float = 0.55
-    false_accept: float = 0.05  # α: how often an equal one is taken for stronger
-    false_reject: float = 0.05  # β: how often a stronger one is not seen
+    false_accept: float = 0.05  # α: how often an equal agent is accepted as stronger
+    false_reject: float = 0.05  # β: how often a stronger agent is rejected
 
     def __post_init__(self) -> None:
-        """Refuses claims that are no shares, and in the wrong order."""
+        """Refuses scores outside 0 … 1 or in the wrong order."""
         if not 0.0 < self.weaker < self.stronger < 1.0:
             raise ValueError(
-                f"the claims are mean scores {self.weaker} and {self.stronger}; "
-                "they must lie between 0 and 1, the weaker first"
+                f"weaker is {self.weaker} and stronger is {self.stronger}; "
+                "they must lie between 0 and 1, weaker below stronger"
             )
         for rate in (self.false_accept, self.false_reject):
             if not 0.0 < rate < 0.5:
@@ -47,18 +47,18 @@ class Sprt:
         return low, math.log((1.0 - self.false_reject) / self.false_accept)
 
     def log_likelihood_ratio(self, scores: Sequence[float]) -> float:
-        """How much likelier the scores, each in 0 … 1, are if the claim `stronger` holds."""
+        """The log-likelihood ratio of `stronger` to `weaker` for scores, each in 0 … 1."""
         if len(scores) == 0:
             return 0.0
         support, counts = np.unique([0.0, 1.0, *scores], return_counts=True)
-        counts[[0, -1]] -= 1  # possible, but not seen by that
+        counts[[0, -1]] -= 1  # in the support, but not observed
         strong = _likeliest(support, counts, self.stronger)
         weak = _likeliest(support, counts, self.weaker)
         seen = counts > 0
         return float(counts[seen] @ (np.log(strong[seen]) - np.log(weak[seen])))
 
     def verdict(self, ratio: float) -> Verdict:
-        """What a log-likelihood ratio says."""
+        """The decision for a log-likelihood ratio."""
         low, high = self.bounds
         return "stronger" if ratio >= high else "weaker" if ratio <= low else "open"
 
@@ -66,11 +66,11 @@ class Sprt:
 def _likeliest(
     support: NDArray[np.float64], counts: NDArray[np.int64], mean: float
 ) -> NDArray[np.float64]:
-    """The distribution on `support` (0 and 1 in it) of that mean which makes the counts likeliest.
+    """The likeliest distribution with that mean on `support`, which includes 0 and 1.
 
-    It is share / (1 + θ (x − mean)), with θ such that the mean is met. Where even the last θ at
-    which all terms are positive does not meet it, the mass that is missing goes to the end of the
-    support, which was never seen.
+    It is share / (1 + θ (x − mean)), with θ such that the mean is right. If even the last θ with
+    all terms positive does not reach the mean, the missing mass goes to the end of the support that
+    was never observed.
     """
     shares, deviations = counts / counts.sum(), support - mean
     seen = counts > 0

@@ -1,10 +1,10 @@
-"""A cheap look at how strong a network has become, for use while it trains.
+"""A quick measurement of a network's strength, for use during training.
 
-The rating is in Elo above random play. The network plays a few dozen games against anchors, which
-are random moves and plain UCT of growing budgets; after each round the anchor nearest to it is
-next. How far each anchor stands above the one below comes from games of the two, played once, when
-it is first needed. Where solved positions ship with the game, the accuracy on a fixed sample of
-them is measured as well.
+The rating is in Elo above random play. The network plays a few dozen games against anchors: random
+moves, and plain UCT with increasing budgets. After each round, the anchor nearest in rating is
+next. The difference between neighbouring anchors comes from games between them, played once when
+first needed. If the game has bundled solved positions, accuracy on a fixed sample of them is
+measured too.
 """
 
 import dataclasses
@@ -17,18 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.arena.accuracy import evaluate_positions, sample_positions
-from plainzero.arena.match import MatchPlan, play_match, seatings
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match, seatings
 from plainzero.arena.openings import Opening, draw_openings
 from plainzero.arena.ratings import Pairing, fit_ratings, rate_against
 from plainzero.games.contract import Game
-from plainzero.opponents.agent import Opponent
-from plainzero.opponents.search_agent import SearchAgent, child_seed, parse_agent
-from plainzero.opponents.solved_positions import PositionSet, read_positions, shipped_positions
+from plainzero.opponents.agent import Agent
+from plainzero.opponents.search_agent import SearchAgent, child_seed
+from plainzero.opponents.solved_positions import PositionSet, bundled_positions, read_positions
 from plainzero.search.config import SearchConfig
 
 ANCHORS = ("random", "uct:5", "uct:20", "uct:80", "uct:320", "uct:1280")
-_ANCHOR_GAMES = 60  # of neighbours, once
-_GAMES = 16  # of a round
+_ANCHOR_GAMES = 60  # between neighbouring anchors, once
+_GAMES = 16  # per round
 _ROUNDS = 4
 _POSITIONS = 2000  # for the network alone
 _POSITIONS_SEARCHED = 256
@@ -37,39 +38,38 @@ _SIMULATIONS = 32
 Network = Callable[[NDArray[np.float32]], tuple[Any, Any]]
 
 
-class Assessor:
-    """Measures strength now and then, always by the same openings and positions.
+class StrengthMeter:
+    """Measures strength repeatedly with the same openings and positions.
 
     Args:
         game: the game.
-        seed: of the openings and of the anchors' play.
-        anchors: agents that stay as they are, weakest first; the first one stands at 0.
+        seed: of the openings and the anchors' play.
+        anchors: fixed agents, weakest first; the first one is rated 0.
     """
 
     def __init__(self, game: Game, seed: int = 0, anchors: Sequence[str] = ANCHORS) -> None:  # noqa: D107
         self.game, self.seed = game, seed
-        self.anchors: list[Opponent] = [parse_agent(anchor, game) for anchor in anchors]
-        self._elo = [0.0]  # of the anchors that were needed so far
-        self._nearest = 1  # anchor, at the last assessment
+        self.anchors: list[Agent] = [parse_agent(anchor, game) for anchor in anchors]
+        self._elo = [0.0]  # of the anchors needed so far
+        self._nearest = 1  # anchor, at the last measurement
 
-    def assess(
+    def measure(
         self, evaluator: Network, search_config: SearchConfig, seconds: float = 5.0
     ) -> dict[str, float]:
-        """What there is to say after about so many seconds.
+        """The network's rating and accuracy, measured in about `seconds` seconds.
 
-        A round of games is begun only if it is likely to end in time; one that takes twice as long
-        as all was meant to is cut short. Anchors needed for the first time, and compiling at the
-        first call, come on top.
+        A round of games starts only if it is likely to end in time, and is cut short after twice
+        that time. Rating new anchors, and compiling at the first call, take additional time.
 
         Args:
             evaluator: the network.
-            search_config: how it plays in the games.
+            search_config: its search in the games.
             seconds: for games and positions together.
 
         Returns:
-            `rating` and `rating_error` (half of its 95 % interval, the anchors taken as exact)
-            where games were finished; `accuracy` and `accuracy_search`, 1 − error rate, where
-            positions ship with the game.
+            `rating` and `rating_error` (half its 95 % interval, with the anchors taken as exact)
+            if any games were finished; `accuracy` and `accuracy_search`, 1 − error rate, if the
+            game has bundled positions.
         """
         start = time.monotonic()
         found = self._accuracies(evaluator, search_config)
@@ -89,15 +89,15 @@ class Assessor:
         return found
 
     def _reach(self, anchor: int, seconds: float) -> int:
-        """That anchor, once it is rated, or the highest that could be rated in time."""
+        """That anchor after rating it, or the highest one that could be rated in time."""
         while len(self._elo) <= anchor:
             upper = len(self._elo)
             deadline = time.monotonic() + seconds
             result = play_match(
                 self.game,
                 (self.anchors[upper], self.anchors[upper - 1]),
-                MatchPlan(_ANCHOR_GAMES, seed=child_seed(self.seed, upper)),
-                is_enough=lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
+                MatchSettings(_ANCHOR_GAMES, seed=child_seed(self.seed, upper)),
+                stop=lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
             )
             tally = result.tally
             if not tally.games:
@@ -114,15 +114,15 @@ class Assessor:
         return int(np.argmin([abs(elo - rating) for elo in self._elo]))
 
     def _play(
-        self, agent: Opponent, anchor: int, openings: tuple[Opening, ...], deadline: float
+        self, agent: Agent, anchor: int, openings: tuple[Opening, ...], deadline: float
     ) -> list[Pairing]:
-        """The result of a round; nothing where no opening was finished by the deadline."""
-        plan = MatchPlan(seed=child_seed(self.seed, anchor), openings=openings)
+        """The result of a round; empty if no opening was finished by the deadline."""
+        settings = MatchSettings(seed=child_seed(self.seed, anchor), openings=openings)
         result = play_match(
             self.game,
             (agent, self.anchors[anchor]),
-            plan,
-            is_enough=lambda: time.monotonic() > deadline,
+            settings,
+            stop=lambda: time.monotonic() > deadline,
         )
         tally = result.tally
         if not tally.games:
@@ -131,7 +131,7 @@ class Assessor:
 
     @functools.cached_property
     def _openings(self) -> list[tuple[Opening, ...]]:
-        """The openings of each round, all different where the game has so many."""
+        """The openings of each round, all different if the game has enough."""
         needed = -(-_GAMES // len(seatings(self.game.num_players)))
         drawn = draw_openings(self.game, needed * _ROUNDS, self.seed)
         chosen = [drawn[i % len(drawn)] for i in range(needed * _ROUNDS)]
@@ -139,7 +139,7 @@ class Assessor:
 
     @functools.cached_property
     def _positions(self) -> PositionSet | None:
-        path = shipped_positions(self.game)
+        path = bundled_positions(self.game)
         if path is None or not path.is_file():
             return None
         return sample_positions(read_positions(self.game, path), _POSITIONS, self.seed)

@@ -1,4 +1,4 @@
-"""What one option of the search is worth: each value plays the default, and solves positions."""
+"""The effect of one search option: each value plays the default and solves positions."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from plainzero.arena.accuracy import Accuracy, evaluate_positions
-from plainzero.arena.match import MatchPlan, MatchResult, play_match
+from plainzero.arena.match import MatchResult, MatchSettings, play_match
 from plainzero.opponents.search_agent import SearchAgent
 from plainzero.opponents.solved_positions import PositionSet
 from plainzero.search.config import parse_option
 
 SweepProgress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the current task, and its units done and to do."""
 
 
 @dataclass(frozen=True)
 class SweepRow:
-    """What came of one value."""
+    """The results of one value."""
 
     value: Any
     match: MatchResult | None  # against the default; None for the default itself
     accuracy: Accuracy | None  # None without positions
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain numbers and words."""
+        """As JSON-compatible values."""
         return {
             "value": self.value,
             "is_default": self.match is None,
@@ -37,28 +37,28 @@ def sweep(
     agent: SearchAgent,
     parameter: str,
     values: Sequence[Any],
-    plan: MatchPlan,
+    settings: MatchSettings,
     positions: PositionSet | None = None,
     progress: SweepProgress | None = None,
 ) -> list[SweepRow]:
-    """Plays each value against the agent as it is, always from the same openings.
+    """Plays each value against the unchanged agent, always from the same openings.
 
     Args:
-        agent: with the default value.
+        agent: the agent with the default value.
         parameter: an option of `SearchConfig`.
-        values: of that option.
-        plan: of each match.
-        positions: solved ones, to measure each value's error rate on.
-        progress: called now and then; where it raises StopIteration, the rows so far stand.
+        values: its values.
+        settings: of each match.
+        positions: solved positions, to measure each value's error rate.
+        progress: called regularly; StopIteration ends the sweep with the rows so far.
 
     Raises:
-        ValueError: for a value that the search refuses, before anything is played.
+        ValueError: for an invalid value, before anything is played.
     """
     agents = [with_option(agent, parameter, value) for value in values]
-    plan = dataclasses.replace(plan, openings=tuple(plan.choose_openings(agent.game)))
+    settings = dataclasses.replace(settings, openings=tuple(settings.choose_openings(agent.game)))
     rows: list[SweepRow] = []
     for value, changed in zip(values, agents, strict=True):
-        row = _measure(agent, changed, value, plan, positions, progress)
+        row = _measure(agent, changed, value, settings, positions, progress)
         if row is None:
             break
         rows.append(row)
@@ -69,7 +69,7 @@ def with_option(agent: SearchAgent, parameter: str, value: Any) -> SearchAgent:
     """The agent with another value of an option.
 
     Raises:
-        ValueError: for a value that the search refuses.
+        ValueError: for an invalid value.
     """
     config = dataclasses.replace(agent.config, **{parameter: value})
     changed = SearchAgent(f"{parameter}={value}", agent.game, agent.evaluator, config)
@@ -81,11 +81,11 @@ def parse_values(parameter: str, text: str) -> list[Any]:
     """The values of an option in `0.5,1,2`.
 
     Raises:
-        ValueError: for an unknown option, a value of the wrong kind, or none.
+        ValueError: for an unknown option, a value of the wrong type, or no values.
     """
     values = [parse_option(parameter, part.strip()) for part in text.split(",") if part.strip()]
     if not values:
-        raise ValueError(f"there are no values in {text!r}; write e.g. 0.5,1,2")
+        raise ValueError(f"no values in {text!r}; write e.g. 0.5,1,2")
     return list(dict.fromkeys(values))
 
 
@@ -93,11 +93,11 @@ def _measure(
     agent: SearchAgent,
     changed: SearchAgent,
     value: Any,
-    plan: MatchPlan,
+    settings: MatchSettings,
     positions: PositionSet | None,
     progress: SweepProgress | None,
 ) -> SweepRow | None:
-    """One row; None where progress said to stop before it was complete."""
+    """One row; None if progress stopped it early."""
     was_stopped = False
 
     def report(what: str, done: int, total: int) -> None:
@@ -113,12 +113,12 @@ def _measure(
         match = play_match(
             agent.game,
             (changed, agent),
-            plan,
+            settings,
             progress=lambda done, total: report("games", done, total),
-            is_enough=lambda: was_stopped,
+            stop=lambda: was_stopped,
         )
     if positions is not None and not was_stopped:
-        accuracy = _solve(changed, positions, plan.seed, report, lambda: was_stopped)
+        accuracy = _solve(changed, positions, settings.seed, report, lambda: was_stopped)
     return None if was_stopped else SweepRow(value, match, accuracy)
 
 
@@ -127,11 +127,11 @@ def _solve(
     positions: PositionSet,
     seed: int,
     report: SweepProgress,
-    is_enough: Callable[[], bool],
+    stop: Callable[[], bool],
 ) -> Accuracy:
     def after_batch(done: int, total: int) -> None:
         report("positions", done, total)
-        if is_enough():
+        if stop():
             raise StopIteration
 
     return evaluate_positions(

@@ -1,7 +1,8 @@
-"""Rates of our search and of OpenSpiel's C++, for benchmarks that measure both in one run."""
+"""Rates of PlainZero's search and of OpenSpiel's C++ on a CPU."""
 
 import importlib.metadata
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,12 @@ from plainzero.games.rules import register
 from plainzero.search import cpu
 from plainzero.search.api import Searcher
 from plainzero.search.config import SearchConfig
-from plainzero.search.kernels.scratch import make_scratch
 from plainzero.search.resolve_options import make_options, resolve
+from plainzero.search.scratch_memory import make_scratch
 
 
 def open_spiel_name() -> str | None:
-    """OpenSpiel with its version, where it is installed."""
+    """OpenSpiel's name and version; None if it is not installed."""
     try:
         return f"open_spiel {importlib.metadata.version('open_spiel')}"
     except importlib.metadata.PackageNotFoundError:
@@ -27,8 +28,8 @@ def open_spiel_name() -> str | None:
 def search_rate(
     game: Game, evaluator: str, simulations: int, games: int = 1, threads: int = 1
 ) -> Rate:
-    """Simulations a second of a search from the beginning, in so many games at once."""
-    states = [first_choice(game)] * games
+    """Simulations per second of a search from the starting position, in `games` parallel games."""
+    states = [first_decision(game)] * games
     config = SearchConfig(simulations=simulations)
 
     def rate() -> float:
@@ -40,8 +41,8 @@ def search_rate(
     return rate
 
 
-def first_choice(game: Game) -> State:
-    """The beginning, or where chance begins, what comes of its first outcomes."""
+def first_decision(game: Game) -> State:
+    """The starting position; if chance moves first, the position after its first outcomes."""
     state = game.new_state()
     while state.to_play == CHANCE:
         game.apply(state, game.legal(state)[0])
@@ -49,7 +50,7 @@ def first_choice(game: Game) -> State:
 
 
 def playout_rate(game: Game, count: int) -> Rate:
-    """Random playouts a second from the beginning."""
+    """Random playouts per second from the starting position."""
     play_out = _playouts(game)
 
     def rate() -> float:
@@ -61,13 +62,12 @@ def playout_rate(game: Game, count: int) -> Rate:
 
 
 def playout_length(game: Game, count: int) -> float:
-    """Plies of a random playout, chance's included: the mean of so many."""
-    moves: int = _playouts(game)(count)
-    return moves / count
+    """The mean number of plies of `count` random playouts, chance included."""
+    return _playouts(game)(count) / count
 
 
 def bot_rate(name: str, simulations: int) -> Rate:
-    """Simulations a second of OpenSpiel's MCTSBot, one rollout each."""
+    """Simulations per second of OpenSpiel's MCTSBot, one rollout each."""
 
     def rate() -> float:
         bot, state = _bot(name, rollouts=1, simulations=simulations)
@@ -79,7 +79,7 @@ def bot_rate(name: str, simulations: int) -> Rate:
 
 
 def bot_playout_rate(name: str, count: int) -> Rate:
-    """Its playouts a second: one simulation whose leaf gets `count` rollouts is all playouts."""
+    """Playouts per second of OpenSpiel's MCTSBot, by one simulation with `count` rollouts."""
 
     def rate() -> float:
         bot, state = _bot(name, rollouts=count, simulations=1)
@@ -91,7 +91,7 @@ def bot_playout_rate(name: str, count: int) -> Rate:
 
 
 def bot_playout_length(name: str, count: int) -> float:
-    """Plies of its random playouts."""
+    """The mean number of plies of `count` random playouts with OpenSpiel's rules."""
     import pyspiel
 
     generator = np.random.default_rng(0)
@@ -108,8 +108,8 @@ def bot_playout_length(name: str, count: int) -> float:
     return plies / count
 
 
-def _playouts(game: Game) -> Any:
-    """A function that plays so many random games, and returns how many moves that took."""
+def _playouts(game: Game) -> Callable[[int], int]:
+    """A function that plays the given number of random games and returns the number of plies."""
     tag = register(game)
     config = resolve(SearchConfig(), "rollout")
     scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game)

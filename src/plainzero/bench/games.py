@@ -1,4 +1,4 @@
-"""What `plainzero bench games` measures: each game's rules and search, beside OpenSpiel's C++."""
+"""`plainzero bench games`: the speed of each game's rules and search, compared with OpenSpiel's."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from plainzero.bench.cpu_rates import (
     bot_playout_length,
     bot_playout_rate,
     bot_rate,
-    first_choice,
+    first_decision,
     open_spiel_name,
     playout_length,
     playout_rate,
@@ -27,8 +27,8 @@ from plainzero.search.api import search
 from plainzero.search.config import SearchConfig
 
 _SIMULATIONS = 2_000
-_SAMPLE_SECONDS = 0.1  # of one reading, about
-_LENGTH_SAMPLE = 40  # OpenSpiel's playouts whose length is counted, in Python
+_SAMPLE_SECONDS = 0.1  # approximate duration of one reading
+_LENGTH_SAMPLE = 40  # OpenSpiel playouts, played in Python to measure their length
 
 PEERS = {
     "tic-tac-toe": "tic_tac_toe",
@@ -42,37 +42,37 @@ PEERS = {
     "hex": "hex(board_size=11)",
     "go": "go(board_size=9,komi=7.5)",
 }
-"""The same games in OpenSpiel; its MCTSBot refuses 2048, whose rewards come on the way."""
+"""The same games in OpenSpiel; its MCTSBot rejects 2048, which has intermediate rewards."""
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A rate of ours, and OpenSpiel's where it has the game."""
+class Comparison:
+    """Our number, and OpenSpiel's if it has the game and is installed."""
 
     ours: float
     theirs: float | None
 
     @property
     def ratio(self) -> float | None:
-        """How many times theirs ours is."""
+        """Ours divided by theirs."""
         return self.ours / self.theirs if self.theirs else None
 
 
 @dataclass(frozen=True)
 class GameRow:
-    """What was measured of one game."""
+    """The measurements of one game."""
 
     game: str
     peer: str | None
-    playouts: Beside  # a second, of uniformly random legal moves
-    plies: Beside  # of such a playout
-    uct: Beside  # simulations a second, with a rollout each
-    puct: Beside  # with a constant evaluator, beside the same bot
+    playouts: Comparison  # per second, of uniformly random legal moves
+    plies: Comparison  # per playout
+    uct: Comparison  # simulations per second, one rollout each
+    puct: Comparison  # simulations per second, constant evaluator; compared with the same bot
     state_bytes: int
     node_bytes: float  # with its edges, in a tree of 2,000 simulations
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain numbers, the ratios included."""
+        """The row as plain numbers, with the ratios."""
         row = dataclasses.asdict(self)
         for name in ("playouts", "plies", "uct", "puct"):
             row[name]["ratio"] = getattr(self, name).ratio
@@ -81,23 +81,23 @@ class GameRow:
 
 @dataclass(frozen=True)
 class GamesReport:
-    """All rows, and where they were measured."""
+    """All rows, and the machine they were measured on."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
     rows: list[GameRow]
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain dictionaries and lists."""
+        """The report as plain dictionaries and lists."""
         rows = [row.as_dict() for row in self.rows]
         return {"machine": self.machine, "versions": self.versions, "rows": rows}
 
 
 def measure_games(names: Sequence[str], repeats: int, console: Console) -> GamesReport:
-    """Measures each game, with a progress bar on `console`; without names, all that are bundled.
+    """Measures the named games, or all bundled ones, with a progress bar on `console`.
 
     Raises:
-        ValueError: when there is no such game.
+        ValueError: if a game is unknown.
     """
     games = [make_game(name) for name in names or bundled_games()]
     rows = []
@@ -113,7 +113,9 @@ def measure_games(names: Sequence[str], repeats: int, console: Console) -> Games
 def _measure_game(game: Game, repeats: int) -> GameRow:
     peer = PEERS.get(game.name) if open_spiel_name() else None
     uniform = with_uniform_playouts(game)
-    tree = search(game, first_choice(game), "uniform", SearchConfig(simulations=_SIMULATIONS)).tree
+    tree = search(
+        game, first_decision(game), "uniform", SearchConfig(simulations=_SIMULATIONS)
+    ).tree
     bot = bot_rate(peer, _SIMULATIONS) if peer else None
     return GameRow(
         game=game.name,
@@ -123,7 +125,7 @@ def _measure_game(game: Game, repeats: int) -> GameRow:
             _sampled(lambda count: bot_playout_rate(peer, count)) if peer else None,
             repeats,
         ),
-        plies=Beside(
+        plies=Comparison(
             playout_length(uniform, 10 * _LENGTH_SAMPLE),
             bot_playout_length(peer, _LENGTH_SAMPLE) if peer else None,
         ),
@@ -135,7 +137,7 @@ def _measure_game(game: Game, repeats: int) -> GameRow:
 
 
 def with_uniform_playouts(game: Game) -> Game:
-    """The same game, whose playouts choose among all legal moves, as OpenSpiel's do."""
+    """The same game with playouts that choose among all legal moves, as OpenSpiel's do."""
     if type(game).playout_actions is Game.playout_actions:
         return game
 
@@ -146,7 +148,7 @@ def with_uniform_playouts(game: Game) -> Game:
 
 
 def _sampled(rate_of: Callable[[int], Rate]) -> Rate:
-    """The rate of as much work as takes about `_SAMPLE_SECONDS`."""
+    """The rate over a count that takes about `_SAMPLE_SECONDS`."""
     count, seconds = 4, 0.0
     rate_of(count)()  # compiles
     while seconds < _SAMPLE_SECONDS / 4:
@@ -157,9 +159,9 @@ def _sampled(rate_of: Callable[[int], Rate]) -> Rate:
     return rate_of(math.ceil(count * _SAMPLE_SECONDS / seconds))
 
 
-def _best(ours: Rate, theirs: Rate | None, repeats: int) -> Beside:
-    """Both take turns; the best reading of each counts."""
-    ours()  # compiles, and warms the caches
+def _best(ours: Rate, theirs: Rate | None, repeats: int) -> Comparison:
+    """The best reading of each; both take turns."""
+    ours()  # compiles and warms the caches
     pairs = [(ours(), theirs() if theirs else None) for _ in range(repeats)]
     best = max(mine for mine, _ in pairs)
-    return Beside(best, max((other for _, other in pairs if other is not None), default=None))
+    return Comparison(best, max((other for _, other in pairs if other is not None), default=None))

@@ -1,7 +1,7 @@
-"""What `plainzero bench gpu` measures: searches of many games on one GPU, beside mctx + pgx.
+"""`plainzero bench gpu`: searches of many games on one GPU, compared with mctx + pgx.
 
-Each work is measured of PlainZero and then of the peer, in the same run; the peer has a process of its
-own and the same kind of network, bf16 and as many blocks and channels.
+Each workload is measured with PlainZero and then with the peer, in the same run. The peer runs in a
+separate process and has a network of the same kind: bf16, the same number of blocks and channels.
 """
 
 import datetime
@@ -33,8 +33,8 @@ _DRIVER = Path("/proc/driver/nvidia/version")
 
 
 @dataclass(frozen=True)
-class Work:
-    """Searches from new trees, `games` side by side."""
+class GpuWorkload:
+    """Searches of `games` parallel games, from new trees."""
 
     game: str
     games: int
@@ -45,7 +45,7 @@ class Work:
 
     @property
     def name(self) -> str:
-        """Game, network, games side by side × simulations, and selection."""
+        """Game, network, parallel games × simulations, and selection."""
         title = {"connect-four": "Connect Four", "gomoku": "Gomoku 15×15"}[self.game]
         selection = {"puct": "PUCT", "gumbel": "Gumbel"}[self.selection]
         network = f"{self.blocks}×{self.channels}"
@@ -57,139 +57,142 @@ class Work:
         return self.game == "connect-four"
 
 
-WORKS = (
-    Work("connect-four", 16_384, 64, "puct"),
-    Work("connect-four", 16_384, 64, "gumbel"),
-    Work("connect-four", 8_192, 256, "puct"),
-    Work("connect-four", 4_096, 64, "puct"),
-    Work("connect-four", 16_384, 64, "puct", blocks=6, channels=128),
-    Work("gomoku", 4_096, 64, "puct"),
-    Work("gomoku", 16_384, 64, "puct"),
+WORKLOADS = (
+    GpuWorkload("connect-four", 16_384, 64, "puct"),
+    GpuWorkload("connect-four", 16_384, 64, "gumbel"),
+    GpuWorkload("connect-four", 8_192, 256, "puct"),
+    GpuWorkload("connect-four", 4_096, 64, "puct"),
+    GpuWorkload("connect-four", 16_384, 64, "puct", blocks=6, channels=128),
+    GpuWorkload("gomoku", 4_096, 64, "puct"),
+    GpuWorkload("gomoku", 16_384, 64, "puct"),
 )
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How to measure."""
+class GpuBenchOptions:
+    """Options of the measurement."""
 
     repeats: int
     peers_python: Path | None
-    """None: no peers."""
+    """The Python of the peers; None to measure without peers."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """What was measured of one work. The peer's numbers are None where it was not measured."""
+class GpuRow:
+    """The measurements of one workload. The peer's numbers are None if it was not measured."""
 
     work: str
     settings: dict[str, Any]
-    engine: str
+    backend: str
     simulations_per_second: float
     evaluations_per_second: float
-    """Of the network alone, at a batch of as many positions as there are games."""
+    """Of the network alone, with one position per game in a batch."""
     network_share: float
-    """What the network alone would need of the search's time."""
+    """Time of the network alone, as a share of the search's time."""
     network_running: float
-    """The part of that time in which a kernel of the network runs; others may run beside it."""
+    """Share of the search's time in which a network kernel runs, possibly along with others."""
     peer_simulations_per_second: float | None = None
     peer_evaluations_per_second: float | None = None
     peer_network_share: float | None = None
     ratio: float | None = None
-    """Of the simulations a second, ours to the peer's."""
+    """Our simulations per second, divided by the peer's."""
     missing: str = ""
-    """Why the peer was not measured, where it was asked for."""
+    """Why the peer was not measured, if it was requested."""
 
 
 @dataclass(frozen=True)
-class Report:
-    """All rows, when and where they were measured."""
+class GpuReport:
+    """All rows, with the date and the machine of the measurement."""
 
     date: str
     gpu: str
     machine: dict[str, Any]
     versions: dict[str, str]
     repeats: int
-    rows: list[Row]
+    rows: list[GpuRow]
     left_out: dict[str, str] = field(default_factory=dict)
-    """Works that could not be measured, and why."""
+    """Workloads that could not be measured, with the reason."""
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain dictionaries and lists."""
+        """The report as plain dictionaries and lists."""
         return asdict(self)
 
 
-def measure_gpu(plan: Plan, console: Console) -> Report:
-    """Measures every work, with a progress bar on `console`.
+def measure_gpu(options: GpuBenchOptions, console: Console) -> GpuReport:
+    """Measures every workload, with a progress bar on `console`.
 
     Raises:
-        ValueError: when there is no GPU, or none of it fits there.
-        BadInput: when the peers' Python cannot be run.
+        ValueError: if there is no GPU, no workload fits on it, or the peers' Python cannot be run.
     """
     gpu = require_gpu()
-    if plan.peers_python is not None:
-        require_python(plan.peers_python)
+    if options.peers_python is not None:
+        require_python(options.peers_python)
     found = _versions()
     rows, left_out = [], {}
     with ExitStack() as stack, Progress(console=console, transient=True) as progress:
-        task = progress.add_task("starting", total=len(WORKS))
+        task = progress.add_task("starting", total=len(WORKLOADS))
         peer = None
-        if plan.peers_python is not None:
-            peer = RequestPeer(_PEER, plan.peers_python, _INSTALL)
+        if options.peers_python is not None:
+            peer = RequestPeer(_PEER, options.peers_python, _INSTALL)
             stack.callback(peer.close)
             found |= peer.versions
-        for work in WORKS:
-            progress.update(task, description=work.name)
+        for workload in WORKLOADS:
+            progress.update(task, description=workload.name)
             try:
-                ours = measure_own(work, plan.repeats)
+                ours = measure_own(workload, options.repeats)
             except ValueError as error:  # too large for this GPU
-                left_out[work.name] = str(error)
+                left_out[workload.name] = str(error)
             else:
-                rows.append(make_row(work, ours, measure_peer(peer, work, plan.repeats)))
+                rows.append(make_row(workload, ours, measure_peer(peer, workload, options.repeats)))
             progress.advance(task)
     if not rows:
         raise ValueError("; ".join(dict.fromkeys(left_out.values())))
     date = datetime.date.today().isoformat()
-    return Report(date, gpu, machine(), found, plan.repeats, rows, left_out)
+    return GpuReport(date, gpu, machine(), found, options.repeats, rows, left_out)
 
 
-def measure_own(work: Work, repeats: int) -> GpuRate:
-    """Our rates.
+def measure_own(workload: GpuWorkload, repeats: int) -> GpuRate:
+    """PlainZero's rates.
 
     Raises:
-        ValueError: when it does not fit into the GPU's memory.
+        ValueError: if the workload does not fit in the GPU's memory.
     """
-    network = NetworkConfig(blocks=work.blocks, channels=work.channels)
-    game = make_game(work.game)
-    return measure_search(game, network, work.games, work.simulations, work.selection, repeats)
+    network = NetworkConfig(blocks=workload.blocks, channels=workload.channels)
+    game = make_game(workload.game)
+    return measure_search(
+        game, network, workload.games, workload.simulations, workload.selection, repeats
+    )
 
 
-def measure_peer(peer: RequestPeer | None, work: Work, repeats: int) -> dict[str, Any] | None:
-    """The peer's rates, or why there are none; None where none were asked for."""
-    if peer is None or not work.has_peer:
+def measure_peer(
+    peer: RequestPeer | None, workload: GpuWorkload, repeats: int
+) -> dict[str, Any] | None:
+    """The peer's rates, or `failed` with the reason; None if the peer is not to be measured."""
+    if peer is None or not workload.has_peer:
         return None
     if peer.missing:
         return {"failed": peer.missing}
     if peer.platform != "gpu":
-        return {"failed": f"JAX finds no GPU, but {peer.device}: pip install {_INSTALL}"}
-    return peer.ask(make_request(work, repeats))
+        return {"failed": f"JAX found no GPU, only {peer.device}: pip install {_INSTALL}"}
+    return peer.ask(make_request(workload, repeats))
 
 
-def make_request(work: Work, repeats: int) -> dict[str, Any]:
-    """What the peer is asked for."""
+def make_request(workload: GpuWorkload, repeats: int) -> dict[str, Any]:
+    """The request to the peer."""
     return {
-        "games": work.games,
-        "simulations": work.simulations,
-        "policy": _POLICIES[work.selection],
-        "blocks": work.blocks,
-        "channels": work.channels,
+        "games": workload.games,
+        "simulations": workload.simulations,
+        "policy": _POLICIES[workload.selection],
+        "blocks": workload.blocks,
+        "channels": workload.channels,
         "dtype": "bfloat16",
         "seed": 0,
         "repeats": repeats,
     }
 
 
-def make_row(work: Work, ours: GpuRate, theirs: dict[str, Any] | None) -> Row:
-    """The row, with the peer's rates and the ratio to them where it was measured."""
+def make_row(workload: GpuWorkload, ours: GpuRate, theirs: dict[str, Any] | None) -> GpuRow:
+    """The row, with the peer's rates and the ratio if it was measured."""
     measured: dict[str, Any] = {}
     if theirs is not None and "failed" in theirs:
         measured = {"missing": theirs["failed"]}
@@ -197,14 +200,15 @@ def make_row(work: Work, ours: GpuRate, theirs: dict[str, Any] | None) -> Row:
         measured = {f"peer_{name}": theirs[name] for name in _RATES}
         peer_rate = theirs["simulations_per_second"]
         measured["ratio"] = ours.simulations_per_second / peer_rate
-    return Row(work=work.name, settings=asdict(work), **ours._asdict(), **measured)
+    return GpuRow(work=workload.name, settings=asdict(workload), **ours._asdict(), **measured)
 
 
-def as_markdown(report: Report) -> str:
-    """The report as docs/lab-notebook.md has it: a paragraph, a table, and what is missing."""
+def as_markdown(report: GpuReport) -> str:
+    """The report in Markdown: a paragraph, a table, and the reasons for missing numbers."""
     found = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     lines = [
-        f"`plainzero bench gpu --repeats {report.repeats}`, {report.date}, one {report.gpu}; {found}.",
+        f"`plainzero bench gpu --repeats {report.repeats}`, {report.date}, "
+        f"one {report.gpu}; {found}.",
         "",
         "| work | simulations/s | network alone, positions/s | of that rate | network runs "
         "| mctx + pgx | ratio |",
@@ -214,12 +218,12 @@ def as_markdown(report: Report) -> str:
     if missing := dict.fromkeys(row.missing for row in report.rows if row.missing):
         lines += ["", *(f"mctx + pgx: {why}" for why in missing)]
     if report.left_out:
-        lines += ["", *(f"Left out: {work}: {why}" for work, why in report.left_out.items())]
+        lines += ["", *(f"Skipped: {workload}: {why}" for workload, why in report.left_out.items())]
     return "\n".join(lines)
 
 
-def row_cells(row: Row) -> list[str]:
-    """What people read of a row beside its work."""
+def row_cells(row: GpuRow) -> list[str]:
+    """The formatted numbers of a row."""
     peer = row.peer_simulations_per_second
     return [
         format_rate(row.simulations_per_second),
@@ -232,11 +236,11 @@ def row_cells(row: Row) -> list[str]:
 
 
 def _versions() -> dict[str, str]:
-    """Those of `measuring`, and of what a GPU needs."""
+    """Versions of Python, the packages, and the GPU's driver."""
     import torch
 
     found = versions() | {"plainzero": plainzero.__version__, "torch": torch.__version__}
-    found.pop("open_spiel", None)  # no part of this
+    found.pop("open_spiel", None)  # not used here
     with suppress(importlib.metadata.PackageNotFoundError):
         found["numba-cuda"] = importlib.metadata.version("numba-cuda")
     if driver := _driver_version():
@@ -245,7 +249,7 @@ def _versions() -> dict[str, str]:
 
 
 def _driver_version() -> str:
-    """The driver's, from its tool or from the kernel; nothing where neither is there."""
+    """The driver's version according to nvidia-smi or the kernel; empty if unknown."""
     if tool := shutil.which("nvidia-smi"):
         query = [tool, "--query-gpu=driver_version", "--format=csv,noheader"]
         run = subprocess.run(query, capture_output=True, text=True)

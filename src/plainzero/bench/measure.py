@@ -1,6 +1,6 @@
-"""Measuring beside a peer: both take turns and the best of several repeats of each counts.
+"""Measurements compared with a peer: both take turns, and the best repeat of each counts.
 
-Machines are shared and noisy, so a single time says little and a ratio of times minutes apart less.
+Machines are shared and noisy: single timings and ratios of timings minutes apart are unreliable.
 """
 
 import importlib.metadata
@@ -15,24 +15,24 @@ from rich.console import Console
 from rich.progress import Progress
 
 Rate = Callable[[], float]
-"""Does the work once and returns its rate, or whatever number the unit names."""
+"""Runs a workload once and returns its rate, or another number in the workload's unit."""
 
 
 @dataclass(frozen=True)
-class Work:
-    """Something to measure: ours, and a peer's where there is one."""
+class Workload:
+    """Something to measure, with a peer's version of it if any."""
 
     name: str
     unit: str
     ours: Rate
     peer: str | None = None
     theirs: Rate | None = None
-    is_rate: bool = True  # more is better; otherwise it is measured once
+    is_rate: bool = True  # higher is better; anything else is measured only once
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured."""
+    """The measurements of one workload."""
 
     work: str
     ours: float
@@ -44,44 +44,44 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """All rows, and where they were measured."""
+    """All rows, and the machine they were measured on."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
     rows: list[Row]
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain dictionaries and lists."""
+        """The report as plain dictionaries and lists."""
         return asdict(self)
 
 
-def measure_all(works: Sequence[Work], repeats: int, console: Console) -> Report:
-    """Measures each work, with a progress bar on `console`."""
+def measure_all(workloads: Sequence[Workload], repeats: int, console: Console) -> Report:
+    """Measures each workload, with a progress bar on `console`."""
     rows = []
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(works))
-        for work in works:
-            progress.update(task, description=work.name)
-            rows.append(_measure(work, repeats))
+        task = progress.add_task("", total=len(workloads))
+        for workload in workloads:
+            progress.update(task, description=workload.name)
+            rows.append(_measure(workload, repeats))
             progress.advance(task)
     return Report(machine(), versions(), rows)
 
 
-def _measure(work: Work, repeats: int) -> Row:
-    work.ours()  # compiles, and warms the caches
+def _measure(workload: Workload, repeats: int) -> Row:
+    workload.ours()  # compiles and warms the caches
     ours: list[float] = []
     theirs: list[float] = []
-    for _ in range(repeats if work.is_rate else 1):
-        ours.append(work.ours())
-        if work.theirs is not None:
-            theirs.append(work.theirs())
+    for _ in range(repeats if workload.is_rate else 1):
+        ours.append(workload.ours())
+        if workload.theirs is not None:
+            theirs.append(workload.theirs())
     best, peer_best = max(ours), max(theirs, default=None)
     ratio = best / peer_best if peer_best else None
-    return Row(work.name, best, work.unit, work.peer, peer_best, ratio)
+    return Row(workload.name, best, workload.unit, workload.peer, peer_best, ratio)
 
 
 def format_rate(rate: float) -> str:
-    """In millions, thousands or ones."""
+    """The rate in millions (M), thousands (k) or ones."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if rate >= size:
             return f"{rate / size:.2f} {letter}"
@@ -89,12 +89,12 @@ def format_rate(rate: float) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """The processor, its cores and the operating system."""
     return {"cpu": _cpu_name(), "cores": os.cpu_count(), "system": platform.platform()}
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that count."""
+    """Versions of Python and of the packages that affect speed."""
     found = {"python": platform.python_version()}
     for package in ("plainzero", "numpy", "numba", "open_spiel"):
         try:

@@ -1,4 +1,4 @@
-"""Processes of other programs that are measured beside PlainZero."""
+"""Processes of other programs that PlainZero is compared with."""
 
 import contextlib
 import json
@@ -8,38 +8,36 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from plainzero.cli.terminal.errors import BadInput
-
-_SERVE_REQUESTS = Path(__file__).parent / "peers" / "answer_requests.py"
-_PATIENCE = 10.0  # seconds that a peer has to end by itself
+_ANSWER_REQUESTS = Path(__file__).parent / "peers" / "answer_requests.py"
+_EXIT_SECONDS = 10.0  # after which a peer that does not exit is killed
 
 
 def require_python(python: Path) -> None:
-    """Refuses a Python of the peers that cannot be run.
+    """Checks that the peers' Python can be run.
 
     Raises:
-        BadInput: naming the option.
+        ValueError: if it cannot.
     """
     if shutil.which(python) is None:
-        raise BadInput(
-            f"--peers-python {python} cannot be run; give the path of the Python that has the "
-            "peers installed, or leave it out"
+        raise ValueError(
+            f"cannot run --peers-python {python}; give the path of a Python with the peers "
+            "installed, or omit the option"
         )
 
 
 class RequestPeer:
-    """A module of the folder peers that answers requests, in a process of its own."""
+    """A module of the folder `peers` that answers requests in a separate process."""
 
     def __init__(self, module: str, python: Path, install: str) -> None:
-        """Starts the process and waits until it is ready; `install` is what pip needs to get it."""
+        """Starts the process and waits until it is ready; `install` lists its packages for pip."""
         self.missing = ""
-        """Why it cannot answer and what to do, or nothing."""
-        self._said = tempfile.TemporaryFile("w+", errors="replace")
+        """Why the peer cannot answer and what to do; empty if it can."""
+        self._stderr = tempfile.TemporaryFile("w+", errors="replace")
         self._process: Any = subprocess.Popen(
-            [str(python), str(_SERVE_REQUESTS), module],
+            [str(python), str(_ANSWER_REQUESTS), module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
+            stderr=self._stderr,
             text=True,
         )
         answer = self._read()
@@ -52,33 +50,33 @@ class RequestPeer:
             self.missing = f"failed: {answer['failed']}"
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What the peer answers; `failed` says why where it could not."""
-        with contextlib.suppress(BrokenPipeError):  # it has ended; reading says why
+        """The peer's answer, or `failed` with the reason."""
+        with contextlib.suppress(BrokenPipeError):  # the process exited; _read reports why
             self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
         return self._read()
 
     def close(self) -> None:
-        """Ends the process."""
-        end_process(self._process)
-        self._said.close()
+        """Stops the process."""
+        stop_process(self._process)
+        self._stderr.close()
 
     def _read(self) -> dict[str, Any]:
         line = self._process.stdout.readline()
         if line:
             answer: dict[str, Any] = json.loads(line)
             return answer
-        self._said.seek(0)
-        last = self._said.read().strip().rpartition("\n")[2]
-        return {"failed": f"its process ended ({last or 'without a word'})"}
+        self._stderr.seek(0)
+        last = self._stderr.read().strip().rpartition("\n")[2]
+        return {"failed": f"its process exited ({last or 'no error message'})"}
 
 
-def end_process(process: Any) -> None:
-    """Closes a peer's stdin, which tells it to end; kills it where it does not."""
-    with contextlib.suppress(BrokenPipeError):  # it has ended before it was told all
+def stop_process(process: Any) -> None:
+    """Closes a peer's stdin, upon which it exits; kills it if it does not."""
+    with contextlib.suppress(BrokenPipeError):  # the process exited with unread input
         process.stdin.close()
     try:
-        process.wait(_PATIENCE)
+        process.wait(_EXIT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -1,91 +1,103 @@
-"""Who plays in `plainzero bench selfplay`: PlainZero's workers, and peers in processes of their own."""
+"""The contestants of `plainzero bench selfplay`: PlainZero's workers, and peers in processes."""
 
 import itertools
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from plainzero.bench.peer_process import end_process
+from plainzero.bench.peer_process import stop_process
 from plainzero.games.contract import Game
+from plainzero.networks.architectures import Network
 from plainzero.networks.network_evaluators import make_evaluator
+from plainzero.operating_system import pin_thread
 from plainzero.search.config import SearchConfig
 from plainzero.search.evaluation_cache import EvaluationCache
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.worker import Worker
 
-_SERVE = Path(__file__).parent / "peers" / "play_windows.py"
-_STAGGERING_GAMES = 4  # finished for each game side by side before anything is measured
-_WARM_MOVES = 3  # then played in each with the network, where trees or answers are kept
+_PLAY_WINDOWS = Path(__file__).parent / "peers" / "play_windows.py"
+_STAGGERING_GAMES = 4  # finished per parallel game before anything is measured
+_WARM_MOVES = 3  # then played per game with the network, to fill caches and reused trees
+
+T = TypeVar("T")
 
 
 class Sample(NamedTuple):
-    """What was done in one window, all threads or processes together."""
+    """The counts of one window, over all threads or processes."""
 
     positions: float  # searched moves
     games: float  # finished
     simulations: float
     evaluations: float
     seconds: float  # of the window
-    rate: float  # positions a second
+    rate: float  # positions per second
     processor_seconds: float
     network_share: float = 0.0  # of the threads' time; 0 for peers
     cache_lookups: float = 0.0
     cache_hits: float = 0.0
 
 
-class Player(Protocol):
+class Contestant(Protocol):
     """One row of the report."""
 
     name: str
-    engine: str
+    backend: str
     batch: int
-    """Games side by side in each thread or process."""
+    """Parallel games per thread or process."""
     missing: str
-    """Why it cannot play and what to do, or nothing."""
+    """Why it cannot play and what to do; empty if it can."""
+    versions: dict[str, str]
+    """Versions of the contestant's own packages."""
 
     def measure(self, seconds: float) -> Sample:
-        """Plays for about so long."""
+        """Plays for about `seconds`."""
 
     def close(self) -> None:
-        """Ends what was started."""
+        """Stops its threads or processes."""
 
 
 @dataclass(frozen=True)
-class OwnWay:
-    """How PlainZero plays in a row."""
+class OwnVariant:
+    """How PlainZero plays in one row of the report."""
 
     name: str
-    engine: str
+    backend: str
     search: SearchConfig
     selfplay: SelfPlayConfig
     cache_bytes: int = 0
 
 
-class OwnPlayer:
-    """PlainZero's self-play: a worker for each core, in a thread that is pinned to it."""
+class OwnContestant:
+    """PlainZero's self-play: one worker per core, in a thread pinned to that core."""
 
     missing = ""
 
-    def __init__(self, way: OwnWay, game: Game, network: Any, cores: Sequence[int]) -> None:
-        """Makes the workers and begins their games."""
-        self.name, self.engine, self.batch = way.name, way.engine, way.selfplay.games
+    def __init__(
+        self, variant: OwnVariant, game: Game, network: Network, cores: Sequence[int]
+    ) -> None:
+        """Creates the workers and starts their games."""
+        self.name, self.backend, self.batch = variant.name, variant.backend, variant.selfplay.games
+        self.versions: dict[str, str] = {}
         remaining = itertools.cycle(cores)
-        self._threads = ThreadPoolExecutor(len(cores), initializer=lambda: _pin(next(remaining)))
-        self._workers = [_make_worker(way, game, network, number) for number in range(len(cores))]
+        self._threads = ThreadPoolExecutor(
+            len(cores), initializer=lambda: pin_thread(next(remaining))
+        )
+        self._workers = [
+            _make_worker(variant, game, network, number) for number in range(len(cores))
+        ]
         self._play_all(lambda worker: _stagger(worker, game))
-        if way.selfplay.reuse_tree or way.cache_bytes:
+        if variant.selfplay.reuse_tree or variant.cache_bytes:
             self._play_all(_warm_up)
 
     def measure(self, seconds: float) -> Sample:
-        """Plays on for about so long."""
+        """Continues to play for about `seconds`."""
         for worker in self._workers:
             worker.timing()
         start, processor = time.perf_counter(), time.process_time()
@@ -109,39 +121,33 @@ class OwnPlayer:
         )
 
     def close(self) -> None:
-        """Ends the threads."""
+        """Stops the threads."""
         self._threads.shutdown()
 
-    def _play_all(self, play: Callable[[Worker], Any]) -> list[Any]:
+    def _play_all(self, play: Callable[[Worker], T]) -> list[T]:
         return list(self._threads.map(play, self._workers))
 
 
-def _pin(core: int) -> None:
-    """Keeps the calling thread on one core, as the peers' processes are."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {core})
-
-
-def _make_worker(way: OwnWay, game: Game, network: Any, number: int) -> Worker:
-    evaluator = make_evaluator(network, game, way.engine)
-    cache = EvaluationCache(game, way.cache_bytes) if way.cache_bytes else None
-    return Worker(game, evaluator, way.search, way.selfplay, 0, number, cache)
+def _make_worker(variant: OwnVariant, game: Game, network: Network, number: int) -> Worker:
+    evaluator = make_evaluator(network, game, variant.backend)
+    cache = EvaluationCache(game, variant.cache_bytes) if variant.cache_bytes else None
+    return Worker(game, evaluator, variant.search, variant.selfplay, 0, number, cache)
 
 
 def _stagger(worker: Worker, game: Game) -> None:
-    """Brings games and searches to different stages, as they are after hours of play.
+    """Brings games and searches to different stages, as after hours of play.
 
-    Otherwise all moves of a window would fall into a few of its rounds. The evaluations cost
-    nothing; what the trees keep of them is gone after the moves that follow.
+    Otherwise all moves of a window would fall into a few of its rounds. A constant evaluator makes
+    this fast; its values are gone from the trees after a few more moves.
     """
     evaluator = worker.evaluator
     worker.evaluator = lambda planes: (
         np.zeros((len(planes), game.num_actions), np.float32),
         np.zeros(len(planes), np.float32),
     )
-    ended = 0
-    while ended < _STAGGERING_GAMES * worker.config.games:
-        ended += len(worker.play_round())
+    finished = 0
+    while finished < _STAGGERING_GAMES * worker.config.games:
+        finished += len(worker.play_round())
     worker.evaluator = evaluator
     if worker.cache is not None:
         worker.cache.clear()
@@ -156,7 +162,7 @@ def _warm_up(worker: Worker) -> None:
 
 
 def _play_until(worker: Worker, deadline: float) -> int:
-    """Plays until the deadline; how many games were finished."""
+    """Plays until the deadline and returns the number of finished games."""
     games = 0
     while time.perf_counter() < deadline:
         games += len(worker.play_round())
@@ -164,44 +170,46 @@ def _play_until(worker: Worker, deadline: float) -> int:
 
 
 @dataclass(frozen=True)
-class PeerWay:
-    """How a peer plays in a row: `module` of the folder peers, and the settings it gets."""
+class PeerVariant:
+    """How a peer plays in one row: a module of the folder `peers`, and its settings."""
 
     name: str
     module: str
     settings: dict[str, Any]
     install: str
-    """What `pip install` needs to get it."""
+    """The packages to install with pip."""
     batch: int = 1
-    engine: str = "jax float32"
+    backend: str = "jax float32"
 
 
-class PeerPlayer:
-    """A peer's self-play, in a process for each core."""
+class PeerContestant:
+    """A peer's self-play, in one process per core."""
 
-    def __init__(self, way: PeerWay, python: Path, cores: Sequence[int]) -> None:
+    def __init__(self, variant: PeerVariant, python: Path, cores: Sequence[int]) -> None:
         """Starts the processes and waits until they are ready."""
-        self.name, self.engine, self.batch = way.name, way.engine, way.batch
+        self.name, self.backend, self.batch = variant.name, variant.backend, variant.batch
         self.missing = ""
         self.versions: dict[str, str] = {}
-        self._processes = [_start(python, way, number, core) for number, core in enumerate(cores)]
+        self._processes = [
+            _start(python, variant, number, core) for number, core in enumerate(cores)
+        ]
         for answer in self._answers():
             self.versions.update(answer.get("ready", {}))
             if "missing" in answer:
-                self.missing = f"not installed ({answer['missing']}): pip install {way.install}"
+                self.missing = f"not installed ({answer['missing']}): pip install {variant.install}"
             elif "ready" not in answer:
-                self.missing = f"failed: {answer.get('failed', 'it ended without a word')}"
+                self.missing = f"failed: {answer.get('failed', 'its process exited')}"
         if self.missing:
             self.close()
 
     def measure(self, seconds: float) -> Sample:
-        """Has every process play for about so long."""
+        """Lets every process play for about `seconds`."""
         for process in self._processes:
             process.stdin.write(f"{seconds}\n")
             process.stdin.flush()
         answers = self._answers()
         if not all(answers):
-            raise RuntimeError(f"a process of {self.name} ended while it was being measured")
+            raise RuntimeError(f"a process of {self.name} exited during the measurement")
         names = ("positions", "games", "simulations", "evaluations", "processor_seconds")
         return Sample(
             **{name: sum(answer[name] for answer in answers) for name in names},
@@ -210,19 +218,19 @@ class PeerPlayer:
         )
 
     def close(self) -> None:
-        """Ends the processes."""
+        """Stops the processes."""
         for process in self._processes:
-            end_process(process)
+            stop_process(process)
 
     def _answers(self) -> list[dict[str, Any]]:
-        """The next line of each process; nothing of one that has ended."""
+        """The next answer of each process; empty if the process has exited."""
         return [json.loads(process.stdout.readline() or "{}") for process in self._processes]
 
 
-def _start(python: Path, way: PeerWay, number: int, core: int) -> Any:
-    settings = json.dumps({**way.settings, "seed": number})
+def _start(python: Path, variant: PeerVariant, number: int, core: int) -> Any:
+    settings = json.dumps({**variant.settings, "seed": number})
     return subprocess.Popen(
-        [str(python), str(_SERVE), way.module, str(core), settings],
+        [str(python), str(_PLAY_WINDOWS), variant.module, str(core), settings],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,6 +1,6 @@
-"""The same games and agents in other people's frameworks: OpenSpiel, PettingZoo.
+"""PlainZero's games and agents in other frameworks: OpenSpiel and PettingZoo.
 
-OpenSpiel's games in ours need no bridge: they are games like others, `open_spiel:NAME`, see
+OpenSpiel's games in PlainZero need no bridge: they are games like others, `open_spiel:NAME`; see
 `games/open_spiel/adapter.py`.
 """
 
@@ -11,38 +11,38 @@ from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
 
 if TYPE_CHECKING:
-    from plainzero.opponents.agent import Opponent
+    from plainzero.opponents.agent import Agent
 
 __all__ = ["open_spiel_bot", "register_in_open_spiel", "to_pettingzoo"]
 
 
-def open_spiel_bot(agent: "str | Opponent", game: Game | str, seed: int = 0) -> Any:
-    """A `pyspiel.Bot` that plays by one of our agents.
+def open_spiel_bot(agent: "str | Agent", game: Game | str, seed: int = 0) -> Any:
+    """A `pyspiel.Bot` that plays with a PlainZero agent.
 
     Args:
-        agent: who plays, as in `plainzero match`: `uct:1000`, `run:runs/first:200`.
-        game: ours, with the rules and the numbers of actions of the game that OpenSpiel plays;
-            any `open_spiel:NAME` has those of that game.
-        seed: of the agent; the same one plays the same game again.
+        agent: an agent or its spec as in `plainzero match`: `uct:1000`, `run:runs/first:200`.
+        game: a PlainZero game with the same rules and action numbers as OpenSpiel's game, such as
+            `open_spiel:NAME`.
+        seed: the agent's random seed; the same seed plays the same game.
 
     Raises:
-        ValueError: for an agent that there is not, or when OpenSpiel is not installed.
+        ValueError: for an invalid agent spec, or when OpenSpiel is not installed.
     """
-    return _load("open_spiel_bots").make_bot(agent, _made(game), seed)
+    return _load("agents_in_open_spiel").make_bot(agent, _made(game), seed)
 
 
 def register_in_open_spiel(game: Game | str) -> str:
-    """Makes the game known to OpenSpiel; returns the name with which it loads it there.
+    """Registers the game in OpenSpiel; returns the name to load it with.
 
     Raises:
         ValueError: when OpenSpiel is not installed.
     """
-    name: str = _load("open_spiel_games").register_game(_made(game))
+    name: str = _load("games_in_open_spiel").register_game(_made(game))
     return name
 
 
 def to_pettingzoo(game: Game | str, render_mode: str | None = None) -> Any:
-    """The game as an environment of PettingZoo's (AEC).
+    """The game as a PettingZoo environment (AEC).
 
     Args:
         game: any game.
@@ -51,11 +51,11 @@ def to_pettingzoo(game: Game | str, render_mode: str | None = None) -> Any:
     Raises:
         ValueError: when PettingZoo is not installed, or for another render_mode.
     """
-    return _load("pettingzoo_environments").make_environment(_made(game), render_mode)
+    return _load("games_in_pettingzoo").make_environment(_made(game), render_mode)
 
 
 def _load(module: str) -> Any:
-    """A module of this folder, which needs packages that PlainZero does without.
+    """A module of this folder, which needs optional packages.
 
     Raises:
         ValueError: when one of them is not installed.

@@ -1,4 +1,4 @@
-"""A game of ours among OpenSpiel's, for its algorithms to play: rules run as plain Python."""
+"""A PlainZero game in OpenSpiel, for its algorithms; the rules run as plain Python."""
 
 import re
 from typing import Any
@@ -10,11 +10,11 @@ from open_spiel.python.observation import IIGObserverForPublicInfoGame
 from plainzero.games.contract import CHANCE, Game, has_chance
 from plainzero.games.formats.replay_moves import move_name
 
-_REGISTERED: dict[Game, str] = {}  # what OpenSpiel calls each
+_REGISTERED: dict[Game, str] = {}  # OpenSpiel's name of each
 
 
 def register_game(game: Game) -> str:
-    """Makes the game known to OpenSpiel; see `plainzero.bridges.register_in_open_spiel`."""
+    """Registers the game; see `plainzero.bridges.register_in_open_spiel`."""
     if game not in _REGISTERED:
         short_name = _free_name("plainzero_" + re.sub(r"\W+", "_", game.name).strip("_"))
         pyspiel.register_game(_game_type(game, short_name), _game_class(game, short_name))
@@ -23,7 +23,7 @@ def register_game(game: Game) -> str:
 
 
 def _free_name(wanted: str) -> str:
-    """The name, with a number where another game has it: two files may have a game of one name."""
+    """The name, with a number if it is taken: two files may have games of the same name."""
     taken, name, number = set(pyspiel.registered_names()), wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
@@ -66,10 +66,10 @@ def _game_info(game: Game) -> Any:
 
 
 def _game_class(game: Game, short_name: str) -> type[Any]:
-    """OpenSpiel makes a game by calling its class, so each of ours has one."""
+    """A class for the game, because OpenSpiel creates a game by calling its class."""
 
     class PlainZeroGame(pyspiel.Game):
-        """The game as OpenSpiel knows it."""
+        """The game as OpenSpiel sees it."""
 
         def __init__(self, params: dict[str, Any] | None = None) -> None:
             pyspiel.Game.__init__(
@@ -78,11 +78,11 @@ def _game_class(game: Game, short_name: str) -> type[Any]:
             self.plainzero_game = game
 
         def new_initial_state(self, state: Any = None) -> Any:
-            """The position in which the game begins."""
+            """The initial position."""
             return PlainZeroState(self)
 
         def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
-            """What a network sees; what tells histories apart, where perfect recall is asked."""
+            """The network's observation; with perfect recall, an observer of histories."""
             if iig_obs_type is None or (
                 iig_obs_type.public_info and not iig_obs_type.perfect_recall
             ):
@@ -93,15 +93,15 @@ def _game_class(game: Game, short_name: str) -> type[Any]:
 
 
 class PlainZeroState(pyspiel.State):
-    """A position as OpenSpiel knows it; copied with all it refers to, but for the game."""
+    """A position as OpenSpiel sees it; a copy shares only the game."""
 
     def __init__(self, game: Any) -> None:
-        """The position in which the game begins."""
+        """The initial position."""
         pyspiel.State.__init__(self, game)
         self.held = Held(game.plainzero_game)
 
     def current_player(self) -> int:
-        """Who is to play."""
+        """The player to move."""
         state = self.held.state
         if state.is_over:
             return int(pyspiel.PlayerId.TERMINAL)
@@ -111,7 +111,7 @@ class PlainZeroState(pyspiel.State):
         return sorted(self.held.game.legal(self.held.state))
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What chance may bring."""
+        """Chance's outcomes and their probabilities."""
         return self.held.game.chances(self.held.state)
 
     def _apply_action(self, action: int) -> None:
@@ -121,16 +121,16 @@ class PlainZeroState(pyspiel.State):
         return move_name(self.held.game, CHANCE if player < 0 else player, int(action))
 
     def is_terminal(self) -> bool:
-        """Whether it is over."""
+        """Whether the game is over."""
         return bool(self.held.state.is_over)
 
     def returns(self) -> list[float]:
-        """What each player has at the end, 0 before."""
+        """Each player's result, 0 before the end."""
         returns: list[float] = self.held.state.returns.tolist()
         return returns
 
     def __str__(self) -> str:
-        """The position in plain text."""
+        """The position as text."""
         return self.held.game.text(self.held.state)
 
 
@@ -138,20 +138,20 @@ class Held:
     """A position that is copied when OpenSpiel copies its state; the game is shared."""
 
     def __init__(self, game: Game, state: Any = None) -> None:
-        """Holds a copy of the state, or a new game."""
+        """Holds a copy of the state, or the initial position."""
         self.game = game
         self.state = game.new_state() if state is None else game.copy(state)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Held":
-        """The same position in memory of its own."""
+        """An independent copy of the position."""
         return Held(self.game, self.state)
 
 
 class Observer:
-    """OpenSpiel's interface to what a network sees.
+    """OpenSpiel's interface to the network's observation.
 
     Args:
-        game: whose positions are observed.
+        game: the game.
     """
 
     def __init__(self, game: Game) -> None:  # noqa: D107
@@ -165,5 +165,5 @@ class Observer:
         self.dict["observation"][...] = held.game.observation(held.state)
 
     def string_from(self, state: Any, player: int) -> str:
-        """The position in plain text; everybody sees the same."""
+        """The position as text, the same for all players."""
         return str(state)

@@ -1,4 +1,4 @@
-"""A game as an environment of PettingZoo's: agents act in turns (AEC), chance moves by itself."""
+"""A game as a PettingZoo environment: agents act in turns (AEC), chance moves by itself."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class PlainZeroEnvironment(AECEnv):
     """A game in progress. An observation has `observation` and `action_mask`."""
 
     def __init__(self, game: Game, render_mode: str | None) -> None:
-        """An environment that waits for its first `reset`."""
+        """Creates the environment; call `reset` before use."""
         super().__init__()
         self.game, self.render_mode = game, render_mode
         self.metadata = {
@@ -44,15 +44,15 @@ class PlainZeroEnvironment(AECEnv):
         self._chance = np.random.default_rng()
 
     def action_space(self, agent: str) -> Any:
-        """The numbers of all actions; `action_mask` tells which are legal."""
+        """All actions; `action_mask` marks the legal ones."""
         return self.action_spaces[agent]
 
     def observation_space(self, agent: str) -> Any:
-        """What `observe` returns."""
+        """The space of `observe`."""
         return self.observation_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """A new game; the seed is that of chance."""
+        """Starts a new game; the seed is for chance."""
         if seed is not None:
             self._chance = np.random.default_rng(seed)
         self.state_of_game = self.game.new_state()
@@ -63,10 +63,10 @@ class PlainZeroEnvironment(AECEnv):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.agents[0]
-        self._go_on()
+        self._advance()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """The position as if the agent were to move, and its legal actions, if it is."""
+        """The position as if the agent were to move, and its legal actions if it is."""
         player = self.possible_agents.index(agent)
         seen = self.game.copy(self.state_of_game)
         seen.to_play = player
@@ -76,10 +76,10 @@ class PlainZeroEnvironment(AECEnv):
         return {"observation": self.game.observation(seen), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """Plays the action of the agent whose turn it is, and then chance's moves.
+        """Plays the current agent's action, then chance's outcomes.
 
         Raises:
-            IllegalMove: when `action_mask` has a 0 there; nothing has changed.
+            IllegalMove: when `action_mask` is 0 for the action; nothing changes.
         """
         agent = self.agent_selection
         if self.terminations[agent]:
@@ -88,13 +88,13 @@ class PlainZeroEnvironment(AECEnv):
         self.game.apply(self.state_of_game, action)
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._go_on()
+        self._advance()
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
 
-    def _go_on(self) -> None:
-        """Plays chance's moves until an agent is to move, or the game is over."""
+    def _advance(self) -> None:
+        """Plays chance's outcomes until an agent is to move or the game is over."""
         state = self.state_of_game
         while not state.is_over and state.to_play == CHANCE:
             outcomes, probabilities = zip(*self.game.chances(state), strict=True)
@@ -108,12 +108,12 @@ class PlainZeroEnvironment(AECEnv):
             self.agent_selection = self.possible_agents[state.to_play]
 
     def _skip_to_next(self) -> None:
-        """Each agent has one more turn, in which it takes note that the game is over."""
+        """Selects the next agent; each has a last turn to see that the game is over."""
         place = self.agents.index(self.agent_selection)
         self.agent_selection = self.agents[(place + 1) % len(self.agents)]
 
     def render(self) -> str | None:
-        """The position in plain text, printed or returned."""
+        """Prints or returns the position as text."""
         text = self.game.text(self.state_of_game)
         if self.render_mode == "human":
             print(text)
@@ -121,7 +121,7 @@ class PlainZeroEnvironment(AECEnv):
         return text if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Does nothing: there is nothing to close."""
 
     def __str__(self) -> str:
         """The game's name."""
@@ -132,6 +132,6 @@ def make_environment(game: Game, render_mode: str | None) -> Any:
     """The environment; see `plainzero.bridges.to_pettingzoo`."""
     if render_mode is not None and render_mode not in RENDER_MODES:
         raise ValueError(
-            f"render_mode is {render_mode!r}; it can be {' or '.join(RENDER_MODES)}, or None"
+            f"render_mode is {render_mode!r}; it must be {', '.join(RENDER_MODES)} or None"
         )
     return OrderEnforcingWrapper(PlainZeroEnvironment(game, render_mode))

@@ -1,7 +1,4 @@
-"""The command line, one file a command group.
+"""The command line: one file per command, assembled by `main`; shared parts are in `terminal/`.
 
-`main` puts the commands together; `games`, `check`, `search`, `play` and `bench` are one each.
-`asking` turns what was typed into a game, a position and a searcher, `thinking` runs a search under
-a progress bar and Ctrl-C, `drawing` shows boards and results. Commands import what is heavy when
-they run, so that `plainzero --help` answers at once.
+Commands import heavy modules when they run, so that `plainzero --help` answers at once.
 """

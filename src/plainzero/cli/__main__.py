@@ -1,4 +1,4 @@
-"""`python -m plainzero.cli` is `plainzero`."""
+"""Makes `python -m plainzero.cli` an alias of `plainzero`."""
 
 import sys
 

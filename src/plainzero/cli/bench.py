@@ -1,4 +1,4 @@
-"""`plainzero bench`: how fast it is, beside what others do in the same run, as ratios."""
+"""`plainzero bench`: speed beside other programs in the same run, as ratios."""
 
 import json
 import sys
@@ -10,10 +10,10 @@ import typer
 from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
-    from plainzero.bench.games import Beside, GamesReport
-    from plainzero.bench.gpu_search import Report as GpuReport
+    from plainzero.bench.games import Comparison, GamesReport
+    from plainzero.bench.gpu_search import GpuReport
     from plainzero.bench.measure import Report
-    from plainzero.bench.selfplay import Report as SelfPlayReport
+    from plainzero.bench.selfplay import SelfPlayReport
 
 app = typer.Typer(
     help="Measure speed, beside other programs in the same run.", no_args_is_help=True
@@ -29,22 +29,22 @@ def bench() -> None:
 def search(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+        int, typer.Option(min=1, help="Repeats per measurement; the best counts.")
     ] = 25,
 ) -> None:
     """Search and random playouts on Connect Four and tic-tac-toe, beside OpenSpiel's C++ MCTSBot.
 
-    Both sides take turns, on one thread where not said otherwise. OpenSpiel is measured where the
-    package open_spiel is installed.
+    Both sides take turns, on one thread unless stated. OpenSpiel is measured if the package
+    open_spiel is installed.
 
     Example: plainzero bench search --json > search.json
     """
     from rich.console import Console
 
     from plainzero.bench.measure import measure_all
-    from plainzero.bench.search import search_works
+    from plainzero.bench.search import search_workloads
 
-    report = measure_all(search_works(), repeats, Console(stderr=True))
+    report = measure_all(search_workloads(), repeats, Console(stderr=True))
     if as_json:
         json.dump(report.as_dict(), sys.stdout)
         sys.stdout.write("\n")
@@ -55,17 +55,17 @@ def search(
 @app.command()
 def games(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[GAME]...", help="Only these; else all.")
+        list[str] | None, typer.Argument(metavar="GAME", help="Games (default: all).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+        int, typer.Option(min=1, help="Repeats per measurement; the best counts.")
     ] = 7,
 ) -> None:
     """Rules and search of every bundled game, beside OpenSpiel's C++ in the same run.
 
-    Playouts of uniformly random moves, simulations of UCT with a rollout and of PUCT with a
-    constant evaluator (both beside OpenSpiel's MCTSBot, 2,000 simulations, one thread), and bytes.
+    Measures playouts of uniformly random moves, UCT with one rollout per simulation, PUCT with a
+    constant evaluator (both beside OpenSpiel's MCTSBot, 2,000 simulations, one thread), and memory.
 
     Example: plainzero bench games gomoku go --json > games.json
     """
@@ -85,30 +85,30 @@ def games(
 @app.command()
 def selfplay(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
-    repeats: Annotated[int, typer.Option(min=1, help="Timed windows of each row.")] = 5,
-    seconds: Annotated[float, typer.Option(min=0.01, help="Length of a window.")] = 6.0,
-    games: Annotated[int, typer.Option(min=1, help="Games side by side in each thread.")] = 256,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed windows per row.")] = 5,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Seconds per window.")] = 6.0,
+    games: Annotated[int, typer.Option(min=1, help="Parallel games per thread.")] = 256,
     threads: Annotated[
-        int, typer.Option(min=1, help="Threads of ours, processes of a peer; a core each.")
+        int, typer.Option(min=1, help="Our threads, or a peer's processes; one core each.")
     ] = 2,
-    peers_python: Annotated[
-        Path, typer.Option(help="The Python that has the peers installed.")
-    ] = Path(sys.executable),
+    peers_python: Annotated[Path, typer.Option(help="Python with the peers installed.")] = Path(
+        sys.executable
+    ),
 ) -> None:
     """Self-play on Connect Four, 4×64 network, 64 simulations, beside mctx + pgx and OpenSpiel.
 
-    All take turns. The peers play in processes of their own and may live in another environment:
+    All take turns. The peers run in separate processes, possibly of another environment:
     pip install jax mctx pgx open_spiel flax optax chex orbax-checkpoint
 
     Example: plainzero bench selfplay --peers-python ../peers/bin/python --json > selfplay.json
     """
     from rich.console import Console
 
-    from plainzero.bench.selfplay import Plan, measure_selfplay
+    from plainzero.bench.selfplay import SelfPlayBenchOptions, measure_selfplay
 
-    plan = Plan(repeats, seconds, games, threads, peers_python)
+    options = SelfPlayBenchOptions(repeats, seconds, games, threads, peers_python)
     with refusing():
-        report = measure_selfplay(plan, Console(stderr=True))
+        report = measure_selfplay(options, Console(stderr=True))
     if as_json:
         json.dump(report.as_dict(), sys.stdout)
         sys.stdout.write("\n")
@@ -121,31 +121,33 @@ def gpu(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.")] = False,
     repeats: Annotated[
-        int, typer.Option(min=1, help="Repeats of each measurement; the best one counts.")
+        int, typer.Option(min=1, help="Repeats per measurement; the best counts.")
     ] = 5,
     peers_python: Annotated[
-        Path | None, typer.Option(help="The Python that has the peers; else the one that runs.")
+        Path | None, typer.Option(help="Python with the peers installed (default: this one).")
     ] = None,
-    no_peers: Annotated[bool, typer.Option("--no-peers", help="Only PlainZero.")] = False,
+    no_peers: Annotated[bool, typer.Option("--no-peers", help="Measure only PlainZero.")] = False,
 ) -> None:
     """Searches of thousands of games on an NVIDIA GPU, bf16 networks, beside mctx + pgx.
 
-    The peer has a process of its own on the same GPU and may live in another environment, one with
-    JAX for CUDA, mctx and pgx.
+    The peer runs in a separate process on the same GPU, possibly of another environment with JAX
+    for CUDA, mctx and pgx.
 
     Example: plainzero bench gpu --peers-python ../peers/bin/python --json > gpu.json
     """
     from rich.console import Console
 
     if as_json and markdown:
-        raise BadInput("--json and --markdown were given; give one of them")
+        raise BadInput("--json and --markdown exclude each other")
     if no_peers and peers_python is not None:
-        raise BadInput("--no-peers and --peers-python were given; give one of them")
+        raise BadInput("--no-peers and --peers-python exclude each other")
     with refusing():
-        from plainzero.bench.gpu_search import Plan, as_markdown, measure_gpu
+        from plainzero.bench.gpu_search import GpuBenchOptions, as_markdown, measure_gpu
 
-        plan = Plan(repeats, None if no_peers else peers_python or Path(sys.executable))
-        report = measure_gpu(plan, Console(stderr=True))
+        options = GpuBenchOptions(
+            repeats, None if no_peers else peers_python or Path(sys.executable)
+        )
+        report = measure_gpu(options, Console(stderr=True))
     if as_json:
         json.dump(report.as_dict(), sys.stdout)
         sys.stdout.write("\n")
@@ -180,15 +182,15 @@ def _print_games(report: "GamesReport") -> None:
     console = Console()
     console.print(table)
     console.print(
-        "× is beside OpenSpiel's C++. Plies of a random playout, ours and theirs; bytes of a "
-        "state, and of a node with its edges.",
+        "×: ratio to OpenSpiel's C++. Plies per random playout, ours and theirs; bytes per state "
+        "and per node with its edges.",
         style="dim",
     )
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")
 
 
-def _beside(rates: "Beside") -> list[str]:
+def _beside(rates: "Comparison") -> list[str]:
     from plainzero.bench.measure import format_rate
 
     ratio = rates.ratio
@@ -201,20 +203,20 @@ def _print_selfplay(report: "SelfPlayReport") -> None:
     from rich.table import Table
 
     table = Table(title="plainzero bench selfplay", title_justify="left", box=box.SIMPLE_HEAD)
-    for column in ("moves/s", "engine"):
+    for column in ("moves/s", "backend"):
         table.add_column(column, no_wrap=True)
     for column in ("best", "median", "evals", "busy", "ratio"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in report.rows:
-        table.add_row(row.name, row.engine, *_selfplay_cells(row))
+        table.add_row(row.name, row.backend, *_selfplay_cells(row))
     console = Console()
     console.print(table)
     for row in report.rows:
         if row.missing:
             console.print(f"{row.name}: {row.missing}", highlight=False)
     console.print(
-        "Best and median of the windows; evaluations a move; how long the network is busy; and the "
-        "best beside the better peer's best.",
+        "Best and median of the windows; evaluations per move; share of time the network is busy; "
+        "ratio of the best to the better peer's best.",
         style="dim",
     )
     load = " to ".join(f"{load:.1f}" for load in report.load)
@@ -250,13 +252,13 @@ def _print_gpu(report: "GpuReport") -> None:
     console = Console()
     console.print(table)
     for work, why in report.left_out.items():
-        console.print(f"{work} is left out: {why}", highlight=False, markup=False)
+        console.print(f"{work} was skipped: {why}", highlight=False, markup=False)
     for why in dict.fromkeys(row.missing for row in report.rows if row.missing):
         console.print(f"mctx + pgx: {why}", highlight=False, markup=False)
     console.print(
-        "Evaluations of the network alone, a position of every game at once; how much of that rate "
-        "the search reaches (with mctx + pgx in brackets); the part of the time in which a kernel "
-        "of the network runs.",
+        "Evaluations/s of the network alone, one position per game and batch; share of that rate "
+        "the search reaches (mctx + pgx in brackets); share of the time in which a kernel of the "
+        "network runs.",
         style="dim",
     )
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())

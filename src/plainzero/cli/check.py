@@ -1,4 +1,4 @@
-"""`plainzero check`: what is wrong with a game, one line a finding."""
+"""`plainzero check`: finds problems in a game, one line each."""
 
 from typing import Annotated
 
@@ -8,30 +8,32 @@ from plainzero.cli.terminal.errors import refusing
 
 
 def check(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A bundled game, or FILE.py:Class.")],
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A bundled game, or your own: FILE.py.")
+    ],
     games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random play.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> None:
-    """Try a game's rules by random play, uncompiled and compiled.
+    """Test a game's rules by random play, as plain Python and compiled.
 
-    Prints one line for each kind of thing that is wrong, with what to do, and
-    exits with 1; with 0 when nothing is.
+    Prints one line per problem with what to do about it, and exits with 1. A game that runs on the
+    CPU but not on a GPU passes; the line says why.
 
     Example: [bold]plainzero check my_game.py:MyGame[/]
 
     With parameters: [bold]plainzero check "my_game.py:MyGame(size=5)" --games 100[/]
     """
-    with refusing(game):
+    with refusing(game, is_check=True):
         from plainzero import check_game, make_game
 
         checked = make_game(game)
-        findings = check_game(checked, games=games, seed=seed)
-    for finding in findings:
-        typer.echo(str(finding))
-    if findings:
+        problems = check_game(checked, games=games, seed=seed)
+    for problem in problems:
+        typer.echo(str(problem))
+    if any(problem.severity == "error" for problem in problems):
         raise typer.Exit(1)
     typer.echo(
-        f"{checked.name} is in order: up to {games} random games with seed {seed}; legal moves, "
-        "players, returns, chance,\nobservations, symmetries, names and views tried, and the "
-        "compiled rules do what the plain ones do."
+        f"{checked.name} passes the check: up to {games} random games with seed {seed} found no "
+        "fault in legal moves,\nplayers, returns, chance, observations, symmetries, names and "
+        "views, and the compiled rules agree with the plain ones."
     )

@@ -1,4 +1,4 @@
-"""`plainzero curve`: how the errors of a run fell while it learned."""
+"""`plainzero curve`: a run's errors over time."""
 
 import json
 from pathlib import Path
@@ -18,23 +18,23 @@ def curve(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder.")],
     positions: Annotated[
         list[Path] | None,
-        typer.Option(help="Positions with outcomes, one or several sets (else those that ship)."),
+        typer.Option(help="Solved positions; repeat for several sets (default: the bundled set)."),
     ] = None,
     simulations: Annotated[
-        int, typer.Option(min=0, help="Of each search; 0: the network alone.")
+        int, typer.Option(min=0, help="Simulations per move; 0 for the network alone.")
     ] = 100,
-    points: Annotated[int, typer.Option(min=1, help="How many of the run's weights.")] = 16,
+    points: Annotated[int, typer.Option(min=1, help="Number of weights to measure.")] = 16,
     device: Annotated[
-        str, typer.Option(help="auto (a GPU where there is one), cpu, cuda, cuda:1 and so on.")
+        str, typer.Option(help="auto (a GPU if available), cpu, cuda, cuda:1, …")
     ] = "auto",
     plot: Annotated[
-        Path | None, typer.Option(help="Also draw it, as SVG and PNG; needs plainzero\\[plots].")
+        Path | None, typer.Option(help="Also plot it, as SVG and PNG; needs plainzero\\[plots].")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Measure a run's weights, from its first generation to its last, on solved positions.
+    """Measure a run's weights on solved positions, from its first generation to its last.
 
-    An error is a move that gives away a win or a draw. Seconds are those of the run's own clock.
+    An error is a move that gives away a win or a draw. Seconds are the run's own clock.
 
     Example: [bold]plainzero curve runs/connect-four --points 20 --plot curve.svg[/]
     """
@@ -66,15 +66,15 @@ def curve(
 
 
 def _read_sets(game: "Game", paths: list[Path]) -> "dict[str, PositionSet]":
-    """The sets of positions by name."""
+    """Position sets by name."""
     from plainzero.cli.terminal.match_arguments import known_positions
 
     sets = {path.stem: known_positions(game, path) for path in paths}
     if not paths:
-        sets["shipped"] = known_positions(game, None)
+        sets["bundled"] = known_positions(game, None)
     known = {name: positions for name, positions in sets.items() if positions is not None}
     if not known:
-        raise BadInput(f"no solved positions ship with {game.name}; name a file with --positions")
+        raise BadInput(f"no bundled positions for {game.name}; name a file with --positions")
     return known
 
 

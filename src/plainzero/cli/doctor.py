@@ -18,13 +18,13 @@ _STYLES = {"problem": "bold red", "warning": "bold yellow", "note": "bold cyan"}
 
 
 def doctor(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Read a run's metrics and say why it does not learn, worst first, and what to set.
+    """Read a run's metrics and explain why it does not learn, worst first, and what to change.
 
-    A problem keeps it from learning, a warning slows it down, a note may be
-    meant. The run may be going on. Exits with 0 whatever is found.
+    A problem keeps the run from learning, a warning slows it down, a note may be intended. The run
+    may still be in progress. Always exits with 0.
 
     Example: [bold]plainzero doctor runs/connect-four[/]
     """
@@ -54,7 +54,7 @@ def doctor(
 
 
 def _finite(metrics: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN: None stands for it."""
+    """Replaces NaN, which JSON lacks, by None."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in metrics.items()
@@ -76,7 +76,7 @@ def _show(
         console.print(Padding(escape(finding.seen), (0, 0, 0, 4), expand=False))
         console.print(Padding(f"[dim]→[/] {escape(finding.advice)}", (0, 0, 0, 4), expand=False))
     if not any(finding.severity != "note" for finding in findings):
-        console.print("\n[green]Nothing is wrong with this run as far as it goes.[/]")
+        console.print("\n[green]No problems found so far.[/]")
     _show_figures(console, figures)
 
 
@@ -88,7 +88,7 @@ def _show_figures(console: "Console", figures: dict[str, tuple[str, str]]) -> No
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("")
-    table.add_column("at first", justify="right")
+    table.add_column("first", justify="right")
     table.add_column("now", justify="right")
     for title, (first, last) in figures.items():
         table.add_row(title, first, last)

@@ -1,4 +1,4 @@
-"""`plainzero evaluate`: how often a network errs where the right moves are known."""
+"""`plainzero evaluate`: how often a network errs on solved positions."""
 
 import json
 from pathlib import Path
@@ -19,29 +19,29 @@ def evaluate(
     ],
     positions: Annotated[
         Path | None,
-        typer.Option(help="Positions with outcomes (else the set that ships with the game)."),
+        typer.Option(help="Solved positions (default: the bundled set)."),
     ] = None,
     simulations: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Of the search of a run's folder; 0: the network alone.",
+            help="Simulations per move for a run; 0 for the network alone.",
             show_default="100",
         ),
     ] = None,
-    step: Annotated[int | None, typer.Option(help="Weights of that step (else the last).")] = None,
+    step: Annotated[int | None, typer.Option(help="Step of the weights (default: latest).")] = None,
     game: Annotated[
-        str | None, typer.Option(help="The game; by default the one the run was trained on.")
+        str | None, typer.Option(help="Game (default: the one the run was trained on).")
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(min=1, help="Only so many of the positions, drawn at random.")
+        int | None, typer.Option(min=1, help="Number of positions, sampled at random.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search and of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Measure the network alone, and with search, on positions whose outcome is known.
+    """Measure the network alone and with search on solved positions.
 
-    An error is a move that gives away a win or a draw. Ctrl-C ends it with what is done.
+    An error is a move that gives away a win or a draw. Ctrl-C stops and shows the result so far.
 
     Example: [bold]plainzero evaluate runs/first --simulations 100[/]
     """
@@ -54,7 +54,7 @@ def evaluate(
         known = known_positions(agent.game, positions)
         if known is None:
             raise BadInput(
-                f"no solved positions ship with {agent.game.name}; name a file with --positions"
+                f"no bundled positions for {agent.game.name}; name a file with --positions"
             )
         if sample is not None:
             known = sample_positions(known, sample, seed)
@@ -78,7 +78,7 @@ def evaluate(
                 if wait.is_enough():
                     break
     if as_json:
-        head = {"game": agent.game.name, "run": run, "positions": str(positions or "shipped")}
+        head = {"game": agent.game.name, "run": run, "positions": str(positions or "bundled")}
         typer.echo(json.dumps({**head, "results": [accuracy.as_dict() for accuracy in found]}))
     else:
         _show(f"{agent.game.name}: {run}", found)
@@ -108,7 +108,7 @@ def _show(title: str, found: "list[Accuracy]") -> None:
                 table.add_row(stage, count, *_numbers(measures), style=style)
         console.print(table)
     if any(accuracy.was_interrupted for accuracy in found):
-        console.print("[dim]stopped early: only the positions done so far count[/]")
+        console.print("[dim]stopped early: only the positions measured so far count[/]")
     console.print(
         "[dim]errors: moves that give away a win or a draw · entropy: −ln of the probability of "
         "moves that do not · draws: mean |value| of drawn positions · in parentheses: 95 % "

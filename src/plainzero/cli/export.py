@@ -1,4 +1,4 @@
-"""`plainzero export`: a run's network as a file for other programs."""
+"""`plainzero export`: writes a run's network to a file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,40 +9,39 @@ from plainzero.cli.terminal.errors import BadInput, refusing
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
     onnx: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write the network, in ONNX.")
+        Path | None, typer.Option(metavar="FILE", help="Write the network as ONNX.")
     ] = None,
     weights: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Where to write it as safetensors, to ship with PlainZero."
+            metavar="FILE", help="Write the network as safetensors, to bundle with PlainZero."
         ),
     ] = None,
     about: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Goes into --weights: how and when it was trained, its strength."
+            metavar="TEXT", help="Note stored with --weights: how it was trained, its strength."
         ),
     ] = None,
     step: Annotated[
-        int | None, typer.Option(min=0, help="Of the weights; the latest if left out.")
+        int | None, typer.Option(min=0, help="Step of the weights (default: latest).")
     ] = None,
 ) -> None:
-    """Write a run's network to an ONNX file, checked by running it, or to one of weights.
+    """Write a run's network to an ONNX file, verified by running it, or to a weights file.
 
-    The ONNX file takes planes, for any number of positions, and gives logits
-    and values, from the view of the player to move. The file of weights also
-    holds all that playing with them takes.
+    The ONNX model maps planes of any number of positions to logits and values, from the point of
+    view of the player to move. A weights file also holds everything needed to play with it.
 
     Example: [bold]plainzero export runs/connect-four --onnx connect_four.onnx[/]
 
     Example: [bold]plainzero export runs/connect-four --weights connect-four.safetensors[/]
     """
     if onnx is None and weights is None:
-        raise BadInput("there is nothing to write: give --onnx FILE, --weights FILE, or both")
+        raise BadInput("nothing to write: give --onnx FILE, --weights FILE, or both")
     if about is not None and weights is None:
-        raise BadInput("--about goes into a file of weights: give --weights FILE too")
+        raise BadInput("--about is stored in a weights file: give --weights FILE too")
     if onnx is not None:
         _write_onnx(run, step, onnx)
     if weights is not None:
@@ -58,7 +57,7 @@ def _write_onnx(run: Path, step: int | None, path: Path) -> None:
         export_onnx(saved.network(step), saved.game, path)
     typer.echo(
         f"{path}: planes [batch, {', '.join(map(str, saved.game.observation_shape))}] to logits "
-        f"and values; ONNX Runtime says what PyTorch says, within {TOLERANCE:g}"
+        f"and values; ONNX Runtime agrees with PyTorch within {TOLERANCE:g}"
     )
 
 
@@ -69,6 +68,6 @@ def _write_weights(run: Path, step: int | None, path: Path, about: str) -> None:
 
         file = write_network_file(open_run(run), path, step, about)
     typer.echo(
-        f"{path}: the weights of step {file.step} for {file.game}, float32, "
+        f"{path}: weights of step {file.step} for {file.game}, float32, "
         f"{path.stat().st_size / 1e6:.1f} MB"
     )

@@ -1,4 +1,4 @@
-"""`plainzero games`: what comes with PlainZero."""
+"""`plainzero games`: the bundled games."""
 
 import dataclasses
 import json
@@ -27,7 +27,7 @@ def show_games(
 
 
 def _describe(name: str, cls: type["Game"]) -> dict[str, Any]:
-    from plainzero.games.contract import parameter_choices
+    from plainzero.games.parameters import parameter_choices
 
     game = cls()
     return {
@@ -49,19 +49,19 @@ def _show_table(games: list[dict[str, Any]]) -> None:
     table.add_column("game", style="bold", no_wrap=True)
     table.add_column("parameters", style="cyan")
     table.add_column("players", justify="right")
-    table.add_column("what it is")
+    table.add_column("description")
     for game in games:
         parameters = ", ".join(_write(game, key) for key in game["parameters"])
         table.add_row(game["name"], parameters, str(game["players"]), game["description"])
     console = Console()
     console.print(table)
     console.print(
-        ' Play one: [bold]plainzero play trio[/], or [bold]plainzero play "trio(size=5)"[/]'
+        ' Play one: [bold]plainzero play trio[/] or [bold]plainzero play "trio(size=5)"[/]'
     )
 
 
 def _write(game: dict[str, Any], name: str) -> str:
-    """A parameter with its default, and behind that what else it can be."""
+    """A parameter with its default, followed by the other choices."""
     default = game["parameters"][name]
     others = [str(choice) for choice in game["choices"].get(name, ()) if choice != default]
     return f"{name}={' | '.join([str(default), *others])}"

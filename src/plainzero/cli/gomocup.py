@@ -1,5 +1,6 @@
-"""`plainzero gomocup`: an agent as a program for referees and boards of Gomoku, such as Piskvork."""
+"""`plainzero gomocup`: an agent as an engine for Piskvork and other Gomoku managers."""
 
+import functools
 from typing import Annotated
 
 import typer
@@ -11,24 +12,27 @@ def gomocup(
     agent: Annotated[
         str,
         typer.Option(
-            help="Who plays, as for `plainzero match`: threats:10000, uct:10000, run:FOLDER:800"
+            help="Agent, as for `plainzero match`: threats:10000, uct:10000, run:FOLDER:800."
         ),
     ] = "threats:10000",
-    seed: Annotated[int, typer.Option(min=0, help="Of the agent.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
 ) -> None:
-    """Speak the Gomocup protocol on stdin and stdout: an engine for Piskvork and other referees.
+    """Speak the Gomocup protocol on stdin and stdout: an engine for Piskvork and other managers.
 
-    The other side sets board, rule (freestyle, standard, renju), time and memory. Where it sets
-    no time, the agent's simulations count.
+    The manager sets board, rule (freestyle, standard, renju), time and memory. If it sets no time,
+    the agent uses its own number of simulations.
 
     Example: [bold]plainzero gomocup --agent uct:20000[/]
 
     A trained network: [bold]plainzero gomocup --agent run:runs/gomoku:800[/]
     """
+    from plainzero import make_game
+    from plainzero.arena.agent_specs import game_of_agents, parse_agent
     from plainzero.protocols.gomocup.program import GomocupServer
     from plainzero.protocols.gomocup.session import GomocupSession
     from plainzero.protocols.line_reader import read_input, write_output
 
     with refusing():
-        session = GomocupSession(agent, seed)
+        game = game_of_agents([agent]) or make_game("gomoku")
+        session = GomocupSession(game, functools.partial(parse_agent, agent), seed)
     GomocupServer(session, read_input(), write_output).serve()

@@ -1,6 +1,7 @@
-"""`plainzero`: all commands under one name, and one sentence for every kind of bad input."""
+"""The `plainzero` command: all subcommands, and one sentence for each kind of bad input."""
 
 import os
+import re
 import sys
 from typing import Annotated, Any
 
@@ -35,7 +36,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    epilog="Begin with [bold]plainzero play connect-four[/], or [bold]plainzero search trio[/].",
+    epilog="Start with [bold]plainzero play connect-four[/] or [bold]plainzero search trio[/].",
 )
 app.command("games")(games.show_games)
 app.command("check")(check.check)
@@ -58,18 +59,18 @@ app.add_typer(bench.app, name="bench")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command in `arguments` (else those of the process), and returns its exit code."""
+    """Runs the command in `arguments` (by default the process's own) and returns its exit code."""
     try:
         return app(args=arguments, prog_name="plainzero", standalone_mode=False) or 0
     except BadInput as error:
         return _refuse(str(error))
     except typer.TyperException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # which has printed the help already
+        if type(error).__name__ == "NoArgsIsHelpError":  # it has already printed the help
             return BAD_INPUT
         return _refuse(_usage_sentence(error))
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
-    except BrokenPipeError:  # the reader went away, as with `plainzero games | head -1`
+    except BrokenPipeError:  # the reader closed the pipe, as in `plainzero games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
@@ -77,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
             return _refuse(sentence)
         raise
     except (OSError, UnicodeEncodeError) as error:
-        return _refuse(f"the output cannot be written: {error}")
+        return _refuse(f"cannot write the output: {error}")
 
 
 def _show_version(wanted: bool) -> None:
@@ -95,20 +96,23 @@ def _plainzero(
 ) -> None:
     """Write a game once, in plain Python; get an AlphaZero player for it.
 
-    GAME is a bundled game, connect-four; one with parameters, in quotes,
-    "connect-four(rows=7,cols=8)"; or a class in a file, my_game.py:MyGame.
+    GAME is a bundled game (connect-four), a bundled game with parameters in quotes
+    ("connect-four(rows=7,cols=8)"), or your own: my_game.py, or my_game.py:MyGame.
     """
 
 
 def _usage_sentence(error: typer.TyperException) -> str:
-    """What Typer has to say in one line, what was typed, and where to read on."""
-    message = getattr(error, "format_message", error.__str__)().rstrip(". ?")
+    """Typer's message in one line, with the rejected value and where to read more."""
+    message = getattr(error, "format_message", error.__str__)().strip(" .?")
     cause: Any = error.__cause__
-    if hasattr(cause, "errors"):  # a value of the wrong kind or out of range
-        message += f", not {cause.errors()[0]['input']!r}"
+    if rejected := getattr(cause, "errors", None):  # a value of the wrong type or out of range
+        message += f", not {rejected()[0]['input']!r}"
+    message = re.sub(r"\.? Did you mean (.*)", r"; did you mean \1?", message)
+    message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "plainzero"
-    return f"{message[:1].lower()}{message[1:]}; see {command} --help"
+    separator = " See" if message.endswith("?") else "; see"
+    return f"{message[:1].lower()}{message[1:]}{separator} {command} --help"
 
 
 def _refuse(sentence: str) -> int:

@@ -13,32 +13,35 @@ if TYPE_CHECKING:
 
 AGENTS = (
     "random, uct:1000, puct:400, alphabeta:6, perfect, run:FOLDER\\[@STEP]:SIMULATIONS, "
-    "shipped:200 (the network that comes with the game), threats:400 (gomoku), or another program, "
+    "bundled:200 (the network that comes with the game), threats:400 (gomoku), or another program, "
     "gtp:COMMAND or gomocup:COMMAND; search options may follow, as in uct:1000,c_uct=1, "
-    "and limits of a program stand in brackets, as in "
+    "and limits of a program are given in brackets, as in "
     "'gtp\\[seconds=10]:gnugo --mode gtp'"
 )
 
 
 def match(
     first: Annotated[str, typer.Argument(metavar="A", help=f"An agent: {AGENTS}.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Its opponent.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The other agent.")],
     game: Annotated[
-        str | None, typer.Option(help="The game; by default the one a run was trained on.")
+        str | None, typer.Option(help="Game (default: the one a run was trained on).")
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Rounded up to whole openings.")] = 100,
+    games: Annotated[
+        int, typer.Option(min=1, help="Number of games, rounded up to whole openings.")
+    ] = 100,
     plies: Annotated[
-        int | None, typer.Option(min=0, help="Random plies of an opening (else as few as needed).")
+        int | None,
+        typer.Option(min=0, help="Random plies per opening (default: as few as needed)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of openings, agents and chance.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     save: Annotated[
         Path | None, typer.Option(help="Save the games: JSON lines, or .parquet.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Play two agents against each other from balanced openings, each from all seats.
+    """Play two agents against each other from balanced openings, each opening from all seats.
 
-    Ctrl-C ends it with the openings that are finished.
+    Ctrl-C stops and counts the finished openings.
 
     Example: [bold]plainzero match run:runs/first:200 uct:1000 --games 200[/]
 
@@ -46,7 +49,7 @@ def match(
 
     Another program: [bold]plainzero match uct:5000 "gtp:gnugo --mode gtp --level 1" --game go[/]
     """
-    from plainzero.arena.match import MatchPlan, play_match
+    from plainzero.arena.match import MatchSettings, play_match
     from plainzero.arena.match_files import check_savable, save_games
     from plainzero.cli.terminal.match_arguments import (
         ENGINE_OUTPUT,
@@ -60,19 +63,19 @@ def match(
         if save is not None:
             check_savable(save)
         chosen = choose_game(game, [first, second])
-        plan = MatchPlan(games, plies, seed)
+        plan = MatchSettings(games, plies, seed)
         with playing([first, second], chosen) as (a, b), waiting("playing") as wait:
             result = play_match(
                 chosen,
                 (a, b),
                 plan,
                 progress=lambda done, total: wait.update("games", done, total),
-                is_enough=wait.is_enough,
+                stop=wait.is_enough,
             )
         if save is not None:
             save_games([result], save)
         if not result.records:
-            raise BadInput("the match ended before any opening was finished; give it more time")
+            raise BadInput("the match was stopped before an opening was finished")
         faults = fault_lines([result], save)
     if as_json:
         typer.echo(json.dumps({**result.as_dict(), "engine_output": faults.get(ENGINE_OUTPUT)}))
@@ -95,9 +98,9 @@ def _show(result: "MatchResult", save: Path | None, faults: dict[str, str]) -> N
         table.add_column(column, justify="left" if column == a else "right")
     seats = [f"as {seat_name(player)}" for player in range(result.game.num_players)]
     rows = [*zip(seats, result.tally_by_seat, strict=True)] if len(seats) > 1 else []
-    for name, tally in [*rows, ("in all", result.tally)]:
+    for name, tally in [*rows, ("total", result.tally)]:
         numbers = (tally.games, tally.wins, tally.draws, tally.losses)
-        table.add_row(name, *map(str, numbers), style="bold" if name == "in all" else "")
+        table.add_row(name, *map(str, numbers), style="bold" if name == "total" else "")
     console.print(table)
     estimate = result.estimate
     low, high = 100 * estimate.score_low, 100 * estimate.score_high
@@ -107,9 +110,9 @@ def _show(result: "MatchResult", save: Path | None, faults: dict[str, str]) -> N
         "openings": f"{len(result.scores_by_opening)}, each from all seats",
     }
     if result.copies:
-        lines["note"] = f"{result.copies} games went like an earlier one, and count as one opening"
+        lines["note"] = f"{result.copies} games repeat an earlier one and count as one opening"
     if result.was_interrupted:
-        lines["stopped"] = "only openings that were finished count"
+        lines["stopped"] = "only finished openings count"
     if save is not None:
         lines["saved"] = escape(str(save))
     lines |= {title: escape(text) for title, text in faults.items()}

@@ -1,4 +1,4 @@
-"""`plainzero play`: a game against a network, the search or another agent, in the terminal."""
+"""`plainzero play`: a game in the terminal against a network, a search or another agent."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,27 +8,27 @@ from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
     from plainzero.cli.terminal.play_game import Match
-    from plainzero.cli.terminal.search_arguments import Wishes
+    from plainzero.cli.terminal.search_arguments import SearchArgs
 
 DEFAULT_BUDGET = {"seconds": 1.0}
 
 
 def play(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A bundled game, or FILE.py:Class.")],
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A bundled game, or your own: FILE.py.")
+    ],
     side: Annotated[
-        str, typer.Option(help="Your seat: first, second, … or none, to watch.")
+        str, typer.Option(help="Your seat: first, second, …, or none to watch.")
     ] = "first",
-    simulations: Annotated[
-        int | None, typer.Option(min=0, help="Simulations a move, of a network that ships too.")
-    ] = None,
+    simulations: Annotated[int | None, typer.Option(min=0, help="Simulations per move.")] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(help="Seconds a move of the search (1 if no budget is given)."),
+        typer.Option(help="Seconds per move of a search (1 if no budget is given)."),
     ] = None,
     evaluator: Annotated[
         str | None,
         typer.Option(
-            help="rollout: UCT with random playouts. uniform: PUCT, value 0.",
+            help="rollout: UCT with random playouts; uniform: PUCT with uniform priors.",
             show_default="rollout",
         ),
     ] = None,
@@ -36,20 +36,21 @@ def play(
         str | None,
         typer.Option(
             metavar="AGENT",
-            help="Instead of the search: shipped:50, run:FOLDER[@STEP]:SIMULATIONS, uct:1000, …",
+            help="Opponent: bundled:50, run:FOLDER[@STEP]:SIMULATIONS, uct:1000, …",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the search and of chance.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="OPTION=VALUE", help="Any option of SearchConfig."),
+        typer.Option(
+            "--set", metavar="OPTION=VALUE", help="Any search option; see docs/using-the-search.md."
+        ),
     ] = None,
 ) -> None:
-    """Play a game: one seat is yours, all others are a machine's.
+    """Play against the computer.
 
-    A game that a trained network ships for is played against that one, with as many simulations as
-    you say, unless you ask for another opponent or for more of the search; any other game against
-    the search alone.
+    The default opponent is the game's bundled network if there is one, else a search with random
+    playouts; --opponent chooses another.
 
     Type a move, or hint, undo, help, quit. Ctrl-C while it thinks makes it move at once.
 
@@ -57,73 +58,71 @@ def play(
 
     A weak opponent: [bold]plainzero play tic-tac-toe --simulations 20[/]
 
-    A trained one: [bold]plainzero play connect-four --opponent run:runs/first:200[/]
+    Your own network: [bold]plainzero play connect-four --opponent run:runs/first:200[/]
 
-    Watch it alone: [bold]plainzero play "2048(target=256)" --side none --simulations 200[/]
+    Watch: [bold]plainzero play "2048(target=256)" --side none --simulations 200[/]
     """
     from plainzero.cli.terminal.play_game import Match, parse_side
-    from plainzero.cli.terminal.search_arguments import Wishes, make_searcher
+    from plainzero.cli.terminal.search_arguments import SearchArgs, make_searcher
 
-    wishes = Wishes(game, simulations, seconds, evaluator or "rollout", settings or [])
+    args = SearchArgs(game, simulations, seconds, evaluator or "rollout", settings or [])
     if opponent is None and evaluator is None:
-        opponent = _choose_opponent(wishes)
-        wishes = wishes if opponent is None else wishes._replace(simulations=None)
+        opponent = _choose_opponent(args)
+        args = args if opponent is None else args._replace(simulations=None)
     if opponent is not None:
-        match = _match_against(opponent, wishes, side, seed)
+        match = _match_against(opponent, args, side, seed)
     else:
-        searcher = make_searcher(wishes, DEFAULT_BUDGET)
+        searcher = make_searcher(args, DEFAULT_BUDGET)
         with refusing(game):
             match = Match(searcher, parse_side(side, searcher.game.num_players), seed)
     with refusing(game):
         match.play()
 
 
-def _says_how_to_search(wishes: "Wishes") -> bool:
-    return wishes[1:] != (None, None, "rollout", [], None)
+def _says_how_to_search(args: "SearchArgs") -> bool:
+    return args[1:] != (None, None, "rollout", [], None)
 
 
-def _choose_opponent(wishes: "Wishes") -> str | None:
-    """The network that ships for the game; None where there is none, or not what is wished for.
-
-    Either is said where there is one.
-    """
+def _choose_opponent(args: "SearchArgs") -> str | None:
+    """The bundled network's agent, announced; None without one, or if search options are given."""
     from plainzero import make_game
-    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_shipped
+    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_bundled_network
 
-    with refusing(wishes.game):
-        if not has_shipped(make_game(wishes.game)):
+    with refusing(args.game):
+        if not has_bundled_network(make_game(args.game)):
             return None
-    if _says_how_to_search(wishes._replace(simulations=None)):
+    if _says_how_to_search(args._replace(simulations=None)):
         typer.echo(
-            "Your opponent is the search alone, because you said how to search; a trained network "
-            f"ships for {wishes.game}: --opponent shipped:{USUAL_SIMULATIONS}."
+            "Your opponent is a search without a network, because you gave search options; to play "
+            f"the bundled network, use --opponent bundled:{USUAL_SIMULATIONS}."
         )
         return None
-    simulations = USUAL_SIMULATIONS if wishes.simulations is None else wishes.simulations
-    opponent = f"shipped:{simulations}"
+    simulations = USUAL_SIMULATIONS if args.simulations is None else args.simulations
+    opponent = f"bundled:{simulations}"
     typer.echo(
-        f"Your opponent is {opponent}: the network that ships for {wishes.game}, with "
-        f"{simulations} simulations a move. --opponent chooses another."
+        f"Your opponent is {opponent}: the bundled network with {simulations} simulations per "
+        "move. Use --opponent to choose another."
     )
     return opponent
 
 
-def _match_against(opponent: str, wishes: "Wishes", side: str, seed: int) -> "Match":
-    """A game against an agent; where that one does not search, the search gives the hints."""
+def _match_against(opponent: str, args: "SearchArgs", side: str, seed: int) -> "Match":
+    """A game against an agent; if the agent does not search, a search gives the hints."""
     from plainzero import make_game
+    from plainzero.arena.agent_specs import parse_agent
     from plainzero.cli.terminal.play_game import Match, parse_side
     from plainzero.cli.terminal.search_arguments import make_searcher
-    from plainzero.opponents.search_agent import SearchAgent, parse_agent
+    from plainzero.opponents.search_agent import SearchAgent
 
-    with refusing(wishes.game):
-        agent_game = make_game(wishes.game)
+    with refusing(args.game):
+        agent_game = make_game(args.game)
         agent = parse_agent(opponent, agent_game)
         seat = parse_side(side, agent_game.num_players)
         if not isinstance(agent, SearchAgent):
-            return Match(make_searcher(wishes, DEFAULT_BUDGET), seat, seed, agent, agent.name)
-        if _says_how_to_search(wishes):
+            return Match(make_searcher(args, DEFAULT_BUDGET), seat, seed, agent, agent.name)
+        if _says_how_to_search(args):
             raise BadInput(
-                "--opponent says how that agent searches; put its budget and options there, "
-                "as in --opponent uct:1000,c_uct=1"
+                "with --opponent, the budget and the options belong to the agent: "
+                "--opponent uct:1000,c_uct=1"
             )
         return Match(agent.searcher(), seat, seed, name=agent.name)

@@ -1,4 +1,4 @@
-"""`plainzero positions`: makes a set of positions to measure players by."""
+"""`plainzero positions`: generates a set of solved positions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,35 +17,38 @@ _EARLY = 24
 
 
 def positions(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A bundled game, or FILE.py:Class.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the set, as CSV.")],
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A bundled game, or your own: FILE.py.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Output file (CSV).")],
     count: Annotated[
-        int | None, typer.Option(min=1, help="How many positions.", show_default=str(_COUNT))
+        int | None, typer.Option(min=1, help="Number of positions.", show_default=str(_COUNT))
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same set.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     early: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="At most so many of each ply in the first quarter of the game.",
+            help="At most this many per ply in the first quarter of the game.",
             show_default=str(_EARLY),
         ),
     ] = None,
     plies: Annotated[
         str | None,
-        typer.Option(
-            metavar="COUNTS", help="Instead: how many of each ply, as in '5:17 6-9:24 10:148'."
-        ),
+        typer.Option(metavar="COUNTS", help="Instead: counts per ply, as in '5:17 6-9:24 10:148'."),
     ] = None,
     table: Annotated[
-        int, typer.Option(min=1, max=65536, help="MiB for the solver; more solves early plies.")
+        int,
+        typer.Option(
+            min=1, max=65536, help="Memory for the solver in MiB; more solves earlier plies."
+        ),
     ] = 1024,
 ) -> None:
-    """Make positions in which a move can go wrong, with the outcome of every move.
+    """Generate positions in which a move can go wrong, with the outcome of every move.
 
-    Each has moves of at least two kinds: winning, drawing, losing. All plies are covered evenly, no
-    two positions are the same or mirror images. Ctrl-C writes what was found so far. What is found
-    at a ply depends on the seed alone, and comes in the same order however many are asked for.
+    Each position has moves with at least two different outcomes. Plies are covered evenly; no two
+    positions are equal or mirror images. Ctrl-C writes the positions found so far. The positions
+    of a ply, and their order, depend only on the seed.
 
     Example: [bold]plainzero positions connect-four --count 1000 --early 0 --out set.csv[/]
     """
@@ -54,9 +57,9 @@ def positions(
     from plainzero.opponents.perfect import make_solver, outcomes_by
 
     if plies is not None and not (count is None and early is None):
-        raise BadInput("--plies says how many of each ply; leave out --count and --early")
+        raise BadInput("--plies sets the counts per ply; leave out --count and --early")
     if not out.parent.is_dir():
-        raise BadInput(f"there is no folder {out.parent} to write {out.name} to; make it first")
+        raise BadInput(f"there is no folder {out.parent}; create it first")
     with refusing(game):
         named = make_game(game)
         counts = None if plies is None else parse_plies(plies, named)
@@ -76,7 +79,7 @@ def positions(
 def _collect(
     maker: "PositionMaker", count: int, collect: Callable[["PositionCollection"], None]
 ) -> "PositionCollection":
-    """Finds the positions, with a bar; as many as there were at Ctrl-C."""
+    """Collects positions under a progress bar, until done or Ctrl-C."""
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
@@ -101,7 +104,7 @@ def _write(maker: "PositionMaker", collection: "PositionCollection", out: Path) 
 
     found = collection.positions()
     if not found:
-        raise BadInput(f"{maker.game.name} has no decisive positions, so {out} was not written")
+        raise BadInput(f"found no decisive positions of {maker.game.name}; {out} was not written")
     outcomes = np.array([position.outcomes for position in found])
     write_positions(maker.game, out, (position.actions for position in found), outcomes)
     by_ply = collection.by_ply

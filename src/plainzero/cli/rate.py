@@ -1,4 +1,4 @@
-"""`plainzero rate`: many agents on one ladder."""
+"""`plainzero rate`: ratings of several agents."""
 
 import json
 from pathlib import Path
@@ -16,30 +16,29 @@ def rate(
     agents: Annotated[
         list[str],
         typer.Argument(
-            metavar="A B C …", help="Agents, as for `plainzero match`; the first stands at 0."
+            metavar="AGENT", help="Agents, as for `plainzero match`; the first is rated 0."
         ),
     ],
     game: Annotated[
-        str | None, typer.Option(help="The game; by default the one a run was trained on.")
+        str | None, typer.Option(help="Game (default: the one a run was trained on).")
     ] = None,
-    games: Annotated[int, typer.Option(min=1, help="Of each pairing.")] = 40,
+    games: Annotated[int, typer.Option(min=1, help="Games per pairing.")] = 40,
     plies: Annotated[
-        int | None, typer.Option(min=0, help="Random plies of an opening (else as few as needed).")
+        int | None,
+        typer.Option(min=0, help="Random plies per opening (default: as few as needed)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of openings, agents and chance.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     save: Annotated[
         Path | None, typer.Option(help="Save the games: JSON lines, or .parquet.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the ladder, as .svg and as .png beside it.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot the ladder, as SVG and PNG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Rate agents by a round robin: Bradley and Terry's model, with draws. Ctrl-C ends it early.
+    """Rate agents by a round robin (Bradley–Terry model with draws). Ctrl-C stops early.
 
     Example: [bold]plainzero rate random uct:10 uct:100 --game connect-four --plot ladder.svg[/]
     """
-    from plainzero.arena.match import MatchPlan
+    from plainzero.arena.match import MatchSettings
     from plainzero.arena.match_files import check_savable, save_games
     from plainzero.arena.plots import check_plottable, plot_ratings
     from plainzero.arena.round_robin import play_ladder
@@ -59,7 +58,7 @@ def rate(
         chosen = choose_game(game, agents)
         with playing(agents, chosen) as players, waiting("playing") as wait:
             ladder = play_ladder(
-                chosen, players, MatchPlan(games, plies, seed), wait.update, wait.is_enough
+                chosen, players, MatchSettings(games, plies, seed), wait.update, wait.is_enough
             )
         if save is not None:
             save_games(ladder.results, save)
@@ -94,7 +93,7 @@ def _show(ladder: "Ladder", files: list[Path], faults: dict[str, str]) -> None:
     console.print(table)
     console.print(
         f"[dim]Elo above {escape(ratings.names[0])}, ± half a 95 % interval; "
-        f"equals draw {100 * ratings.draw_rate:.0f} % of their games[/]",
+        f"equal agents draw {100 * ratings.draw_rate:.0f} % of their games[/]",
         soft_wrap=True,
     )
     for title, text in faults.items():
@@ -104,7 +103,7 @@ def _show(ladder: "Ladder", files: list[Path], faults: dict[str, str]) -> None:
 
 
 def _record(ladder: "Ladder", name: str) -> tuple[int, float]:
-    """The games of an agent, and its points in them."""
+    """An agent's number of games and its points."""
     games, points = 0, 0.0
     for result in ladder.results:
         tally = result.tally

@@ -1,4 +1,4 @@
-"""`plainzero search`: what the search thinks of a position."""
+"""`plainzero search`: searches one position and shows the result."""
 
 import dataclasses
 import json
@@ -16,48 +16,50 @@ DEFAULT_BUDGET = {"simulations": 10_000}
 
 
 def search(
-    game: Annotated[str, typer.Argument(metavar="GAME", help="A bundled game, or FILE.py:Class.")],
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A bundled game, or your own: FILE.py.")
+    ],
     moves: Annotated[
-        str, typer.Option(help='Moves to play first, as "4 4 3" or "left 2, up 1".')
+        str, typer.Option(help='Moves to play first: "4 4 3" or "left 2, up 1".')
     ] = "",
     simulations: Annotated[
         int | None,
-        typer.Option(help="How many to run (10,000 if no budget is given)."),
+        typer.Option(help="Number of simulations (10,000 if no budget is given)."),
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="How long to search.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Search time.")] = None,
     evaluator: Annotated[
-        str, typer.Option(help="rollout: UCT with random playouts. uniform: PUCT, value 0.")
+        str,
+        typer.Option(
+            help="rollout: UCT with random playouts; uniform: PUCT with uniform priors, value 0."
+        ),
     ] = "rollout",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0,
-    threads: Annotated[
-        int | None, typer.Option(help="For batches of games; one position takes one thread.")
-    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads; one position uses one.")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="OPTION=VALUE", help="Any option of SearchConfig."),
+        typer.Option(
+            "--set", metavar="OPTION=VALUE", help="Any search option; see docs/using-the-search.md."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Search one position and show what was found. Ctrl-C ends it with the result so far.
+    """Search one position and show the result. Ctrl-C stops and shows the result so far.
 
     Example: [bold]plainzero search connect-four --moves "4 4 3" --seconds 2[/]
 
-    Another formula: [bold]plainzero search tic-tac-toe --evaluator uniform --set selection=gumbel[/]
+    Gumbel: [bold]plainzero search tic-tac-toe --evaluator uniform --set selection=gumbel[/]
 
     A proof: [bold]plainzero search tic-tac-toe --set proven_values=true --simulations 100000[/]
     """
-    from plainzero.cli.terminal.search_arguments import Wishes, make_searcher, play_moves
+    from plainzero.cli.terminal.search_arguments import SearchArgs, make_searcher, play_moves
     from plainzero.cli.terminal.search_progress import think
 
-    wishes = Wishes(game, simulations, seconds, evaluator, settings or [], threads)
-    searcher = make_searcher(wishes, DEFAULT_BUDGET)
+    args = SearchArgs(game, simulations, seconds, evaluator, settings or [], threads)
+    searcher = make_searcher(args, DEFAULT_BUDGET)
     with refusing(game):
         state, played = play_moves(searcher.game, moves, seed)
         if state.is_over:
-            raise BadInput(
-                f"the game is over after {' '.join(played)}, so there is nothing to search; "
-                "leave out the last move"
-            )
+            raise BadInput(f"the game is over after {' '.join(played)}; leave out the last move")
         thought = think(searcher, state, seed)
     if as_json:
         typer.echo(json.dumps(as_object(searcher, thought, played)))
@@ -66,7 +68,7 @@ def search(
 
 
 def as_object(searcher: "Searcher", thought: "Thought", played: list[str]) -> dict[str, Any]:
-    """Everything there is to say of a search, by names of moves."""
+    """The result as a JSON object, with moves by name."""
     game, result = searcher.game, thought.result
     edges = sorted(result.tree.edges(), key=lambda edge: (-edge.visits, edge.action))
     names = {edge.action: game.action_name(edge.action) for edge in edges}
@@ -101,21 +103,21 @@ def _show(searcher: "Searcher", thought: "Thought", state: Any, played: list[str
     from rich.console import Console
     from rich.markup import escape
 
-    from plainzero.cli.terminal import boards as drawing
+    from plainzero.cli.terminal import boards
 
     console, game, result = Console(highlight=False), searcher.game, thought.result
     after = f" after {' '.join(played)}" if played else ""
-    mover = f", {drawing.seat_name(result.to_play)} to play" * (game.num_players > 1)
+    mover = f", {boards.seat_name(result.to_play)} to play" * (game.num_players > 1)
     console.print(f"[bold]{game.name}[/]{escape(after)}{mover}\n", soft_wrap=True)
-    console.print(drawing.draw_board(game, state))
-    console.print(drawing.moves_table(result))
+    console.print(boards.draw_board(game, state))
+    console.print(boards.moves_table(result))
     lines = {
         "best move": f"[bold green]{escape(game.action_name(result.best_action))}[/]",
-        "value": drawing.value_text(result),
-        "best line": escape(drawing.line_text(result)),
-        "work": drawing.work_text(thought),
-        "tree": drawing.tree_text(searcher, result),
+        "value": boards.value_text(result),
+        "best line": escape(boards.line_text(result)),
+        "work": boards.work_text(thought),
+        "tree": boards.tree_text(searcher, result),
     }
-    notes = [("note", note) for note in drawing.notes(searcher, thought)]
+    notes = [("note", note) for note in boards.notes(searcher, thought)]
     for title, text in [*lines.items(), *notes]:
         console.print(f"[dim]{title:<11}[/]{text}", soft_wrap=True)

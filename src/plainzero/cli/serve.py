@@ -1,4 +1,4 @@
-"""`plainzero serve`: the page on which a person plays, watches the search think, and trains."""
+"""`plainzero serve`: a web page to play, watch searches and train."""
 
 import errno
 import secrets
@@ -18,52 +18,55 @@ if TYPE_CHECKING:
     from plainzero.server.options import ServerOptions
 
 DEFAULT_PORT = 8420
-_MORE_PORTS = 20  # tried after the default one, where that is taken
+_MORE_PORTS = 20  # tried if the default port is in use
 
 
 def serve(
     runs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RUN]...", help="Runs to play against, or folders of runs."),
+        typer.Argument(metavar="RUN", help="Runs to play against, or folders of runs."),
     ] = None,
     games: Annotated[
         list[str] | None,
-        typer.Option("--game", metavar="GAME", help="A game of your own, my_game.py:MyGame."),
+        typer.Option("--game", metavar="GAME", help="Your own game, as my_game.py:MyGame."),
     ] = None,
     train: Annotated[
         str | None,
-        typer.Option(metavar="GAME", help="Learn this game in the background, or go on with it."),
+        typer.Option(metavar="GAME", help="Start or resume training this game in the background."),
     ] = None,
-    minutes: Annotated[float, typer.Option(min=0.01, help="How long, with --train.")] = 20.0,
-    home: Annotated[Path, typer.Option(help="The folder in which the page begins runs.")] = Path(
-        "runs"
-    ),
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    minutes: Annotated[float, typer.Option(min=0.01, help="Training time, with --train.")] = 20.0,
+    home: Annotated[Path, typer.Option(help="Folder for new runs.")] = Path("runs"),
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help=f"{DEFAULT_PORT}, or the next free one.")
+        int | None,
+        typer.Option(min=0, max=65535, help=f"Port; default {DEFAULT_PORT} or the next free one."),
     ] = None,
     token: Annotated[
-        str | None, typer.Option(help="Asked of every client; made up with another --host.")
+        str | None, typer.Option(help="Token for all clients; generated if --host is not local.")
     ] = None,
     names: Annotated[
-        list[str] | None, typer.Option("--name", help="Another host name it is reached by.")
+        list[str] | None, typer.Option("--name", help="Another host name of this server.")
     ] = None,
     can_train: Annotated[
-        bool, typer.Option("--training/--no-training", help="Whether the page may train.")
+        bool, typer.Option("--training/--no-training", help="Allow clients to train.")
     ] = True,
-    opens: Annotated[bool, typer.Option("--open/--no-open", help="Open the page.")] = False,
+    niceness: Annotated[
+        int, typer.Option("--nice", min=0, max=19, help="Niceness of training processes.")
+    ] = 10,
+    opens: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = False,
 ) -> None:
-    """Play, watch the search think and follow training, in the browser.
+    """Play, watch searches and train in the browser.
 
     Example: [bold]plainzero serve --open[/]
 
-    A game of your own: [bold]plainzero serve --game my_game.py:MyGame[/]
+    Your own game: [bold]plainzero serve --game my_game.py:MyGame[/]
 
-    Learn and play at once: [bold]plainzero serve --train connect-four --minutes 20 --open[/]
+    Train and play: [bold]plainzero serve --train connect-four --minutes 20 --open[/]
 
-    For other machines: [bold]--host 0.0.0.0[/] prints an address with a token in it.
-
-    Without it, only this machine can reach the page. The API is described at /docs.
+    By default only this machine can reach the page. For others, use [bold]--host 0.0.0.0[/]: it
+    prints an address that contains a token. The API is documented at /docs.
     """
     with ExitStack() as open_things:
         with refusing((games or [""])[0]):
@@ -72,7 +75,7 @@ def serve(
 
             for run in runs or []:
                 if not any([*run.glob("config.toml"), *run.glob("*/config.toml")]):
-                    raise BadInput(f"there is no run in {run}; `plainzero train` makes one")
+                    raise BadInput(f"there is no run in {run}; `plainzero train` creates one")
             listening = open_things.enter_context(_listen(host, port))
             if token is None:
                 token = "" if host in LOCAL_HOSTS else secrets.token_urlsafe(16)
@@ -82,21 +85,22 @@ def serve(
                 default_game=train or "",
                 home=home,
                 can_train=can_train,
+                niceness=niceness,
                 host=host,
                 port=listening.getsockname()[1],
                 token=token,
                 names=(*(names or ()), *([socket.gethostname()] if host in ANY_HOST else [])),
             )
-            server = Server(options, say=typer.echo)
-            news = server.train(minutes) if train is not None else ""
-        _say_where(options, server, news)
+            server = Server(options, echo=typer.echo)
+            training = server.train(minutes) if train is not None else ""
+        _print_address(options, server, training)
         if opens:
             threading.Timer(0.5, webbrowser.open, (options.address,)).start()
         server.serve(listening)
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket at the port that was asked for, or at the first free one."""
+    """A socket that listens on the given port, or on the first free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _MORE_PORTS) if port is None else [port]
     for candidate in ports:
@@ -104,18 +108,18 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
-            listening.listen()  # from now on, who comes early waits
+            listening.listen()  # early clients wait until the server is ready
             return listening
         except OSError as error:
             listening.close()
             if error.errno != errno.EADDRINUSE:
-                raise BadInput(f"{host} cannot be listened at: {error.strerror}") from None
-    raise BadInput(f"{host} port {ports[-1]} cannot be used: it is in use; give another --port")
+                raise BadInput(f"cannot listen on {host}: {error.strerror}") from None
+    raise BadInput(f"port {ports[-1]} of {host} is in use; choose another with --port")
 
 
-def _say_where(options: "ServerOptions", server: "Server", news: str) -> None:
-    typer.echo(f"PlainZero is at {options.address}   (Ctrl-C ends it)")
-    if news:
-        typer.echo(news)
+def _print_address(options: "ServerOptions", server: "Server", training: str) -> None:
+    typer.echo(f"PlainZero is at {options.address}   (press Ctrl-C to stop)")
+    if training:
+        typer.echo(training)
     if not server.has_page:
-        typer.echo("The page was not built, because Node.js was missing; the API works: /docs")
+        typer.echo("The page was not built, because Node.js was missing. The API works: /docs")

@@ -14,30 +14,32 @@ if TYPE_CHECKING:
 
 def show(
     file: Annotated[
-        Path, typer.Argument(help="JSON, SGF, a list of moves, or the .jsonl of a match.")
+        Path, typer.Argument(help="JSON, SGF, a move list, or the .jsonl file of a match.")
     ],
     game: Annotated[
         str | None,
         typer.Option(
             metavar="GAME",
-            help="What is played, where the file does not name it; also for a game of your own.",
+            help="Game, if the file does not name it; required for your own games.",
         ),
     ] = None,
     number: Annotated[
-        int, typer.Option(min=1, help="Which game of a file that holds several.")
+        int, typer.Option(min=1, help="Number of the game in a file with several.")
     ] = 1,
     move: Annotated[
-        int | None, typer.Option(min=0, help="Only the position after so many moves.")
+        int | None, typer.Option(min=0, help="Show only the position after this many moves.")
     ] = None,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the game anew: .json, .sgf, or .txt for moves."),
+        typer.Option(
+            metavar="FILE", help="Convert the game: .json, .sgf, or .txt for a move list."
+        ),
     ] = None,
 ) -> None:
     """Step through a saved game; with --move, print one position.
 
-    Keys: space or → forward, b or ← back, Home and End (or 0 and $), q to stop. Where the output
-    is no terminal, every position is printed.
+    Keys: space or → forward, b or ← back, Home and End (or 0 and $), q to quit. If the output is
+    not a terminal, every position is printed.
 
     Example: [bold]plainzero show game.sgf[/]
 
@@ -59,24 +61,24 @@ def show(
 
 
 def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]":
-    """The game that was asked for, and the rules it was played by."""
+    """The requested saved game, and the game whose rules it follows."""
     from plainzero import make_game
-    from plainzero.arena.saved_matches import read_match_games
+    from plainzero.arena.match_files import read_match_games
     from plainzero.games.formats.saved_games import decode_saved, read_all_saved
     from plainzero.games.registry import is_open_spiel
 
     def make_known(title: str) -> "Game":
         if ":" in title and not is_open_spiel(title) and title != name:
             raise BadInput(
-                f"{file} is a game of {title}, a file with code of its own; if you trust that "
-                f'code, name it: --game "{title}"'
+                f"{file} is a game of {title}, which is Python code in a file; if you trust it, "
+                f'add --game "{title}"'
             )
         return make_game(title)
 
     try:
         text = decode_saved(file.read_bytes())
     except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
     if file.suffix == ".jsonl":
         games = read_match_games(text)
     else:
@@ -85,7 +87,7 @@ def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]"
     for count, saved in enumerate(games, 1):
         if count == number:
             return make_known(saved.game), saved
-    raise BadInput(f"{file} holds {count} games, so there is no game {number}")
+    raise BadInput(f"{file} holds {count} games; there is no game {number}")
 
 
 def _save(game: "Game", saved: "SavedGame", file: Path) -> None:
@@ -98,4 +100,4 @@ def _save(game: "Game", saved: "SavedGame", file: Path) -> None:
     try:
         file.write_text(content, "utf-8")
     except OSError as error:
-        raise BadInput(f"{file} cannot be written: {error.strerror}") from error
+        raise BadInput(f"cannot write {file}: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""`plainzero sweep`: what one option of the search is worth."""
+"""`plainzero sweep`: the effect of one search option on strength."""
 
 import json
 from pathlib import Path
@@ -16,31 +16,29 @@ def sweep(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="A run's folder, or an agent such as uct:1000.")
     ],
-    parameter: Annotated[str, typer.Option(help="An option of the search, or simulations.")],
-    values: Annotated[str, typer.Option(help="Values to try, separated by commas.")],
-    games: Annotated[int, typer.Option(min=1, help="Against the default, for each value.")] = 100,
+    parameter: Annotated[str, typer.Option(help="A search option, or simulations.")],
+    values: Annotated[str, typer.Option(help="Comma-separated values.")],
+    games: Annotated[int, typer.Option(min=1, help="Games per value, against the default.")] = 100,
     simulations: Annotated[
         int | None,
-        typer.Option(min=1, help="A move of a run's folder, where not swept.", show_default="100"),
+        typer.Option(min=1, help="Simulations per move, unless swept.", show_default="100"),
     ] = None,
-    step: Annotated[int | None, typer.Option(help="Weights of that step (else the last).")] = None,
+    step: Annotated[int | None, typer.Option(help="Step of the weights (default: latest).")] = None,
     game: Annotated[
-        str | None, typer.Option(help="The game; by default the one the run was trained on.")
+        str | None, typer.Option(help="Game (default: the one the run was trained on).")
     ] = None,
     positions: Annotated[
         Path | None,
-        typer.Option(help="Positions with outcomes (else the set that ships with the game)."),
+        typer.Option(help="Solved positions (default: the bundled set)."),
     ] = None,
-    sample: Annotated[int, typer.Option(min=0, help="Positions for each value; 0: none.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of openings, agents and chance.")] = 0,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw it, as .svg and as .png beside it.")
-    ] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Positions per value; 0 for none.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    plot: Annotated[Path | None, typer.Option(help="Plot it, as SVG and PNG.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Play each value of a search option against the default, and measure its errors.
+    """Play each value of a search option against the default and measure its errors.
 
-    Ctrl-C ends it with the values that are finished.
+    Ctrl-C stops and shows the finished values.
 
     Example: [bold]plainzero sweep runs/first --parameter c_puct --values 0.5,1,1.5,2,3,5[/]
 
@@ -48,7 +46,7 @@ def sweep(
     --values 25,50,100,200,400 --plot strength.svg[/]
     """
     from plainzero.arena.accuracy import sample_positions
-    from plainzero.arena.match import MatchPlan
+    from plainzero.arena.match import MatchSettings
     from plainzero.arena.plots import check_plottable, plot_sweep
     from plainzero.arena.sweep import parse_values, sweep
     from plainzero.cli.terminal.match_arguments import known_positions, parse_searcher, waiting
@@ -61,11 +59,11 @@ def sweep(
         known = known_positions(agent.game, positions) if sample else None
         if known is not None:
             known = sample_positions(known, sample, seed)
-        plan = MatchPlan(games, seed=seed)
+        plan = MatchSettings(games, seed=seed)
         with waiting("playing") as wait:
             rows = sweep(agent, parameter, tried, plan, known, wait.update_or_stop)
         if not rows:
-            raise BadInput("the sweep ended before any value was finished; give it more time")
+            raise BadInput("the sweep was stopped before a value was finished")
         default = getattr(agent.searcher().config, parameter)
         files = []
         if plot is not None:

@@ -1,4 +1,4 @@
-"""`plainzero train`: a run from nothing, or on from where it stopped."""
+"""`plainzero train`: starts a run, or resumes one."""
 
 import logging
 import signal
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from plainzero.cli.terminal.errors import BadInput, refusing
-from plainzero.training.precompile import CompilingForRun
+from plainzero.training.precompile import Precompiler
 
 if TYPE_CHECKING:
-    from plainzero.selfplay.gpu.compile_processes import Compilers
+    from plainzero.training.interfaces import Assessor, Compilers
     from plainzero.training.loop import Limits, Run
     from plainzero.training.run_folder import RunFolder
     from plainzero.training.settings import RunConfig
@@ -25,30 +25,31 @@ _log = logging.getLogger("plainzero")
 _LIMITS = ("run.minutes", "run.generations")
 
 What = Annotated[
-    str, typer.Argument(metavar="GAME|RUN", help="A game to learn, or a run's folder.")
+    str,
+    typer.Argument(metavar="GAME|RUN", help="A game to learn, or the folder of a run to resume."),
 ]
 Minutes = Annotated[
     float | None,
     typer.Option(
         min=0.01,
-        help=f"Length of the whole run ({DEFAULT_MINUTES:g} for a new one; kept in the run).",
+        help=f"Length of the whole run (new runs: {DEFAULT_MINUTES:g}; stored in the run).",
     ),
 ]
 Generations = Annotated[
-    int | None, typer.Option(min=1, help="End after so many generations, whatever the time.")
+    int | None, typer.Option(min=1, help="Stop after this many generations, whatever the time.")
 ]
-Folder = Annotated[Path | None, typer.Option(help="The run's folder (runs/GAME by default).")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Of everything that is drawn.")]
+Folder = Annotated[Path | None, typer.Option(help="The run's folder (default: runs/GAME).")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Random seed.")]
 Threads = Annotated[
-    int | None, typer.Option(min=1, help="1: on a CPU, the same run to the last bit, every time.")
+    int | None, typer.Option(min=1, help="Use 1 for bit-for-bit reproducible CPU runs.")
 ]
 Device = Annotated[
     str | None,
-    typer.Option(help="auto (a GPU where there is one), cpu, cuda, or cuda:1 and so on."),
+    typer.Option(help="auto (a GPU if available), cpu, cuda, cuda:1, …"),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting; see above."),
+    typer.Option("--set", metavar="SECTION.OPTION=VALUE", help="Any setting, as described above."),
 ]
 
 
@@ -62,11 +63,11 @@ def train(
     device: Device = None,
     settings: Settings = None,
 ) -> None:
-    """Learn a game by self-play. Ctrl-C saves (exit code 130); the same command goes on.
+    """Learn a game by self-play. Ctrl-C saves and stops (exit code 130); the same command resumes.
 
     Example: [bold]plainzero train connect-four --minutes 20[/]
 
-    Go on, or longer: [bold]plainzero train runs/connect-four --minutes 60[/]
+    Resume, or train longer: [bold]plainzero train runs/connect-four --minutes 60[/]
 
     Settings have the sections network, search, selfplay, training and run, as in the run's
     config.toml: [bold]--set network.blocks=6 --set search.simulations=64 --set training.reuse=2[/].
@@ -79,7 +80,7 @@ def train(
     changes += [f"run.device={device}"] if device is not None else []
     if minutes is not None or generations is not None:
         changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
-    with refusing(what), CompilingForRun() as compiling:
+    with refusing(what), Precompiler() as compiling:
         compiling.begin(what, _lasting_name(what), changes)
         signals = _train(what, run, changes, compiling, since)
     if signals:
@@ -87,12 +88,11 @@ def train(
 
 
 def _train(
-    what: str, run: Path | None, changes: list[str], compiling: CompilingForRun, since: float
+    what: str, run: Path | None, changes: list[str], compiling: Precompiler, since: float
 ) -> list[int]:
-    """Runs the run that is meant to its end, or until a signal; returns those that came.
+    """Trains until the run's limit or a signal; returns the signals received.
 
-    The clock of a new one goes since the command was given, so that `--minutes` are those that a
-    person waits.
+    A new run's clock starts with the command, so that `--minutes` is the time a person waits.
     """
     from plainzero.cli.terminal.training_view import TrainingView, show_summary
     from plainzero.training.loop import Limits
@@ -101,18 +101,18 @@ def _train(
     if not folder.exists():
         if not any(change.startswith(_LIMITS) for change in changes):
             changes = [*changes, f"run.minutes={DEFAULT_MINUTES}"]
-        _new_config(folder, what, changes)  # refuses nonsense before a folder is made
+        _new_config(folder, what, changes)  # rejects bad input before creating a folder
     folder.make()
     with folder.locked(), _saving(folder):
         is_new = not folder.exists()
         config, game, place = _prepare(folder, what, changes)
-        compilers = compiling.go_on(game, folder.read_config()[1]["game"], config, place)
+        compilers = compiling.for_run(game, folder.read_config()[1]["game"], config, place)
         limits = Limits(config.run.minutes * 60.0, config.run.generations)
         with (
             TrainingView(folder, game, config, place, limits, is_new) as view,
-            _assessing(folder, config, game, place) as assess,
+            _assessing(folder, config, game, place) as assessor,
         ):
-            learning = _make_run(folder, config, game, place, compilers, assess)
+            learning = _make_run(folder, config, game, place, compilers, assessor)
             _check_limits(learning, limits)
             since = since if is_new else time.monotonic()
             view.resume(learning.counters.seconds, since)
@@ -124,80 +124,88 @@ def _train(
 
 
 def _check_limits(learning: "Run", limits: "Limits") -> None:
-    """Refuses to go on with a run that is at its end."""
+    """Refuses to resume a run that has reached its limit."""
     if learning.progress(limits) >= 1.0:
         raise BadInput(
-            f"{learning.folder.path} has reached its limit already "
+            f"{learning.folder.path} has already reached its limit "
             f"({learning.counters.generation} generations, "
-            f"{learning.counters.seconds / 60:.1f} minutes); give more --minutes or --generations"
+            f"{learning.counters.seconds / 60:.1f} minutes); raise --minutes or --generations"
         )
 
 
 def _find_folder(what: str, run: Path | None) -> "RunFolder":
-    """The folder that was meant: the run itself, --run, or runs/GAME."""
-    from plainzero.games.registry import make_game
+    """The run's folder: the one named, --run, or runs/GAME."""
+    from plainzero.games.registry import UnknownGame, make_game
     from plainzero.training.run_folder import RunFolder
 
     if RunFolder(what).exists():
         if run is not None and run != Path(what):
-            raise BadInput(f"{what} is a run already; leave out --run")
+            raise BadInput(f"{what} is already a run; leave out --run")
         return RunFolder(what)
     if RunFolder(what).weights.is_dir():
-        raise BadInput(f"{what} holds no run any more: there is no config.toml in it")
-    return RunFolder(run if run is not None else Path("runs") / make_game(what).name)
+        raise BadInput(f"{what} is not a run: its config.toml is missing")
+    try:
+        game = make_game(what)
+    except UnknownGame as error:
+        if len(Path(what).parts) == 1 or ":" in what or what.endswith(".py"):
+            raise
+        raise BadInput(
+            f"there is no run {what}; start one with `plainzero train GAME --run {what}`"
+        ) from error
+    return RunFolder(run if run is not None else Path("runs") / game.name)
 
 
 def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
-    """The config and the game of the run, which is begun where there is none, and its device."""
+    """Config, game and device of the run; creates the run if it is new."""
     from plainzero.games.registry import make_game
-    from plainzero.training.gpu.defaults import choose_training_device
-    from plainzero.training.settings import change, measure_engine, resolve_run
+    from plainzero.training.choose_device import choose_training_device
+    from plainzero.training.settings import change, measure_backend, resolve_run
 
     if not folder.exists():
         config, game, device = _new_config(folder, what, changes)
-        config = measure_engine(config, game, device)
+        config = measure_backend(config, game, device)
         folder.write_config(config, game, _lasting_name(what))
         return config, game, device
     saved, about = folder.read_config()
     game = folder.read_game()
     if Path(what) != folder.path and make_game(what) != game:
-        raise BadInput(f"{folder.path} is a run of {game.name}; give another --run folder")
+        raise BadInput(f"{folder.path} is a run of {game.name}; choose another --run folder")
     changed = change(saved, changes)
     device = choose_training_device(changed.run.device, game)
-    is_engine_asked = any(setting.startswith("run.engine=") for setting in changes)
-    config = measure_engine(resolve_run(changed, game, device), game, device, is_engine_asked)
+    is_backend_asked = any(setting.startswith("run.backend=") for setting in changes)
+    config = measure_backend(resolve_run(changed, game, device), game, device, is_backend_asked)
     if about.get("source_digest") != game.source_digest:
         _log.warning(
-            "the rules of %s have changed since %s was begun: its games are read under the new "
-            "ones; give another --run folder for a new run",
+            "the rules of %s have changed since %s was started; its games are replayed under the "
+            "new rules. Use another --run folder to start over",
             game.name,
             folder.path,
         )
     if config.network != saved.network:
         raise BadInput(
-            f"{folder.path} has a network of another shape; network settings are those of a new "
-            "run: give another --run folder"
+            f"{folder.path} has a network of another shape; network settings cannot change after "
+            "the start: use another --run folder"
         )
     return config, game, device
 
 
 def _keep_settings(folder: "RunFolder", config: "RunConfig", game: Any) -> None:
-    """Writes settings that were changed, now that nothing has refused them."""
+    """Saves changed settings, now that they have been accepted."""
     saved, about = folder.read_config()
     if config != saved:
         folder.write_config(config, game, about["game"])
 
 
 def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
-    """The config, the game and the device of a new run; nothing is written."""
+    """Config, game and device of a new run; writes nothing."""
     from plainzero.games.registry import make_game
-    from plainzero.training.gpu.defaults import device_of_settings, new_config
+    from plainzero.training.choose_device import device_of_settings, new_config
     from plainzero.training.settings import resolve_run
 
     if folder.state_file.exists():
         raise BadInput(
-            f"{folder.path} has a run's state.safetensors but no config.toml; put a copy of that "
-            "back, or give another --run folder"
+            f"{folder.path} has a state.safetensors but no config.toml; restore that file, or "
+            "use another --run folder"
         )
     game = make_game(what)
     device = device_of_settings(changes, game)
@@ -205,23 +213,28 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
 
 
 def _lasting_name(what: str) -> str:
-    """The game's name as it can be read from any folder."""
+    """The game's name, with an absolute path if it is a file."""
     path, _, name = what.rpartition(":")
     return f"{Path(path).resolve()}:{name}" if Path(path).is_file() else what
 
 
 @contextmanager
-def _assessing(folder: "RunFolder", config: "RunConfig", game: Any, device: str) -> Iterator[Any]:
-    """What measures strength: apart from a run on a GPU, which would have to wait for it."""
+def _assessing(
+    folder: "RunFolder", config: "RunConfig", game: Any, device: str
+) -> "Iterator[Assessor]":
+    """Measures strength; in a separate process for a run on a GPU, which must not wait for it."""
     if device == "cpu":
-        from plainzero.arena.strength_meter import Assessor
+        from plainzero.arena.strength_meter import StrengthMeter
+        from plainzero.training.function_assessor import FunctionAssessor
+        from plainzero.training.saved_run import SavedRun
 
-        yield Assessor(game, config.run.seed).assess
+        measure = StrengthMeter(game, config.run.seed).measure
+        yield FunctionAssessor(measure, SavedRun(folder, config, game))
         return
-    from plainzero.arena.assessor_process import AssessorApart
+    from plainzero.arena.assessor_process import AssessorProcess
 
-    with AssessorApart(folder.path, config.run.seed) as apart:
-        yield apart
+    with AssessorProcess(folder.path, config.run.seed) as assessor:
+        yield assessor
 
 
 def _make_run(
@@ -230,7 +243,7 @@ def _make_run(
     game: Any,
     device: str,
     compilers: "Compilers | None",
-    assess: Any,
+    assessor: "Assessor",
 ) -> "Run":
     from plainzero.arena.gate import make_gate
     from plainzero.training.loop import Run
@@ -240,7 +253,7 @@ def _make_run(
         folder,
         config,
         game,
-        assess=assess,
+        assessor=assessor,
         gate=lambda new, old, search, seed: gate(new, old, search, seed).passed,
         device=device,
         compilers=compilers,
@@ -249,31 +262,31 @@ def _make_run(
 
 @contextmanager
 def _saving(folder: "RunFolder") -> Iterator[None]:
-    """Says in one sentence what ended the run: no room on disk or in memory, or no number."""
+    """Turns a full disk, lack of memory and non-finite numbers into one sentence."""
     import torch
 
     try:
         yield
     except OSError as error:
         raise BadInput(
-            f"{folder.path} cannot be written: {error.strerror or error}; what was saved before is "
-            "whole, and the same command goes on from there"
+            f"cannot write {folder.path}: {error.strerror or error}; what was saved before is "
+            "intact, and the same command resumes from there"
         ) from error
     except FloatingPointError as error:
-        raise BadInput(f"{error}; the same command goes on from the generation before") from error
+        raise BadInput(f"{error}; the same command resumes from the previous generation") from error
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise BadInput(
-            f"{folder.path}: there is not enough memory for this run; set fewer selfplay.games, a "
-            "smaller training.batch_size or network; what was saved before is whole"
+            f"not enough memory for {folder.path}; lower selfplay.games, training.batch_size or "
+            "the size of the network. What was saved before is intact"
         ) from error
 
 
 @contextmanager
 def _interruptible(learning: "Run", view: Any) -> Iterator[list[int]]:
-    """Within, Ctrl-C ends the run once its work is saved; a second one at once.
+    """Within, Ctrl-C stops the run after saving; a second one stops it at once.
 
     Yields:
-        The signals that came, to look at afterwards.
+        The signals received.
     """
     signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():

@@ -1,99 +1,112 @@
-"""How rules and kernels become machine code. Knows nothing of games or of search.
+"""Compiles rules and kernels to machine code. Knows nothing of games or search.
 
 * `kernel_function` marks a plain function that other compiled code may call. It stays an ordinary
-  Python function, so it can be stepped through, and it compiles for CUDA too.
-* `Kernel` is an entry point: compiled for the CPU once per *tag*, with files of its own in the disk
-  cache. Numba's cache goes stale when a function in another file changes; a tag that carries a
-  digest of every source involved makes that impossible.
+  Python function, which a debugger can step through, and it compiles for a GPU too.
+* `Kernel` is an entry point, compiled for the CPU once per *tag*, such as a game's. Numba's disk
+  cache goes stale when a function in another file changes; so the name of the cached code carries a
+  digest of all sources that it depends on (source_digest.py).
 """
 
 import functools
 import gc
+import sys
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeVar
 
-import numba
 from numba import njit
 from numba.extending import overload
 
-from plainzero.compiler.gpu_source import cuda_version
-from plainzero.compiler.inner_functions import InnerCompiler
+from plainzero.compiler.gpu_source import gpu_version
+from plainzero.compiler.source_digest import depends_on, source_digest
+from plainzero.compiler.warn_once import check_cache_folder, warn_of_cache, warn_of_numba
 
-_config: Any = numba.config  # typed as Any: its settings are made at run time
-_has_warned = False  # one warning a process is enough
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-INNER: dict[str, Any] = {
-    "pipeline_class": InnerCompiler,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-    # Named tuples of arrays are passed by value: not inlined, a call would copy kilobytes.
-    "forceinline": True,
-    # Said here, because otherwise it is inherited from the function that calls.
-    "_nrt": True,
-}
-"""How functions that only compiled code calls are compiled for the CPU."""
-
-KERNEL: dict[str, Any] = {**INNER, "_nrt": False}
-"""The same for those that make no new arrays: without reference counts a search takes a third."""
+NO_TAG = ""
+"""The tag of kernels whose code is the same for all games."""
 
 
-def kernel_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a function over arrays and records that compiled code may call; returns it as it is.
+def _rule_jit_options() -> dict[str, Any]:
+    try:
+        from plainzero.compiler.inner_functions import JIT_OPTIONS
+    except Exception as error:  # private parts of Numba that another version lacks
+        warn_of_numba(error)
+        return {}
+    return JIT_OPTIONS
 
-    It must not make new arrays.
+
+RULE_JIT_OPTIONS = _rule_jit_options()
+"""Numba's `jit` options for functions that only compiled code calls; may be empty."""
+
+KERNEL_JIT_OPTIONS = RULE_JIT_OPTIONS and {**RULE_JIT_OPTIONS, "_nrt": False}
+"""The same for functions that make no arrays: without reference counts a search takes a third."""
+
+
+def kernel_function(function: Function) -> Function:
+    """Marks a function over arrays and records that compiled code may call; returns it unchanged.
+
+    It must not create arrays.
     """
-    compiled_as(function, KERNEL)(lambda *_, **__: function)
+    compiled_as(function, KERNEL_JIT_OPTIONS)(lambda *_, **__: function)
     return function
 
 
 def rule_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like `kernel_function`, for other people's code: it may make arrays, and is then slower."""
+    """Like `kernel_function`, for other people's code, which may create arrays; that is slower."""
     compiled_as(function)(lambda *_, **__: function)
     return function
 
 
 def compiled_as(
-    function: Callable[..., Any], cpu_options: dict[str, Any] = INNER
+    function: Callable[..., Any], cpu_options: dict[str, Any] = RULE_JIT_OPTIONS
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates what tells, by the types of the arguments, which code calls of `function` mean."""
+    """Decorates a function from argument types to the code that calls of `function` run."""
 
     def register(choose: Callable[..., Any]) -> Callable[..., Any]:
-        overload(function, strict=False)(_for_cuda(choose))
+        overload(function, strict=False)(_for_gpu(choose))
         overload(function, strict=False, jit_options=cpu_options, target="cpu")(choose)
+        depends_on(function, choose)
         return choose
 
     return register
 
 
-def _for_cuda(choose: Callable[..., Any]) -> Callable[..., Any]:
-    """Chooses as `choose` does; with what is known of an argument that is `Settings`."""
+def implement(
+    function: Callable[..., Any], body: Callable[..., Any], target: Literal["cpu", "cuda"]
+) -> None:
+    """Compiles calls of `function` as `body` on one kind of processor."""
+    options = {"jit_options": KERNEL_JIT_OPTIONS} if target == "cpu" else {}
+    overload(function, strict=False, target=target, **options)(lambda *_: body)
+    depends_on(function, body, target)
 
-    def choose_for_cuda(*given: Any, **named: Any) -> Any:
+
+def _for_gpu(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Chooses as `choose` does, and specialises the code for an argument with `KernelOptions`."""
+
+    def choose_for_gpu(*given: Any, **named: Any) -> Any:
         chosen = choose(*given, **named)
         if chosen is None:
             return None
         for place, argument in enumerate(given):
-            known = getattr(getattr(argument, "instance_class", None), "compiled_in", ())
-            if known:
-                return cuda_version(chosen, place, known)
-        return cuda_version(chosen)
+            values = getattr(getattr(argument, "instance_class", None), "specialised_for", ())
+            if values:
+                return gpu_version(chosen, place, values)
+        return gpu_version(chosen)
 
-    return choose_for_cuda
+    return choose_for_gpu
 
 
-class Settings:
-    """A named tuple of numbers, some of which a GPU's code is compiled for; see `CudaKernel`."""
+class KernelOptions:
+    """Base of a named tuple of numbers, some of them constants in a GPU's code; see `GpuKernel`."""
 
     __slots__ = ()
-    compiled_in: ClassVar[tuple[tuple[str, Any], ...]] = ()
-    """Those that the code has in it in which a tuple of this class occurs."""
+    specialised_for: ClassVar[tuple[tuple[str, Any], ...]] = ()
+    """The constants of the code that takes a tuple of this class."""
 
-    def known(self) -> tuple[tuple[str, Any], ...]:
-        """Those, with their names."""
+    def compile_time_values(self) -> tuple[tuple[str, Any], ...]:
+        """The numbers that become constants, with their names."""
         raise NotImplementedError
 
 
@@ -106,6 +119,16 @@ class Kernel:
         self._compiled: dict[str, Callable[..., Any]] = {}
         functools.update_wrapper(self, function)
 
+    @property
+    def sources(self) -> tuple[object, ...]:
+        """What the compiled code depends on: the function, and the code that compiles it."""
+        return self.function, sys.modules[__name__], RULE_JIT_OPTIONS.get("pipeline_class")
+
+    @functools.cached_property
+    def source_digest(self) -> str:
+        """A digest of all source that the compiled code depends on."""
+        return source_digest(*self.sources, target="cpu")[:16]
+
     def __call__(self, tag: str, *arguments: Any) -> Any:
         """Runs the code compiled for `tag`."""
         is_first = tag not in self._compiled
@@ -115,7 +138,7 @@ class Kernel:
                 with without_garbage_collection():  # see docs/lab-notebook.md
                     return compiled(*arguments)
             return compiled(*arguments)
-        except OSError as error:  # the cache folder went away or filled up after we started
+        except OSError as error:  # the cache folder has vanished or filled up since
             warn_of_cache(str(error))
             self._compiled[tag] = njit(nogil=True)(self.function)
             return self._compiled[tag](*arguments)
@@ -131,7 +154,7 @@ class Kernel:
         copy.__module__ = self.function.__module__
         # The cache's file names come from the qualified name: with the tag in it, processes that
         # compile different games at the same time never write the same file.
-        copy.__qualname__ = f"{self.function.__qualname__}-{tag}"
+        copy.__qualname__ = f"{self.function.__qualname__}-{tag}-{self.source_digest}"
         try:
             compiled: Any = njit(cache=True, nogil=True)(copy)
         except (RuntimeError, OSError) as error:
@@ -144,7 +167,7 @@ class Kernel:
 
 @contextmanager
 def without_garbage_collection() -> Iterator[None]:
-    """Compiling makes millions of objects that all stay: to look through them takes a fifth."""
+    """Saves a fifth of compiling, which creates millions of objects that all stay alive."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -152,25 +175,3 @@ def without_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def check_cache_folder(dispatcher: Any) -> None:
-    """Warns when the folder the user named cannot be used; Numba then takes another silently."""
-    if _config.CACHE_DIR and not _config.DISABLE_JIT:
-        used = str(dispatcher.stats.cache_path)
-        if not used.startswith(str(_config.CACHE_DIR)):
-            warn_of_cache(f"{_config.CACHE_DIR} cannot be written, {used} is used")
-
-
-def warn_of_cache(reason: str) -> None:
-    """Warns, once a process, that compiled code is not kept on disk."""
-    global _has_warned
-    if _has_warned:
-        return
-    _has_warned = True
-    warnings.warn(
-        f"compiled code is not kept where it should be, so starting may take longer: {reason}. "
-        "Point NUMBA_CACHE_DIR at a folder you can write to.",
-        RuntimeWarning,
-        stacklevel=4,
-    )

@@ -1,11 +1,12 @@
-"""Functions with settings in them that are known: what these switch off is gone before compiling.
+"""Folds options that are known at compile time into a function: what they switch off is removed.
 
-The counterpart of binding.py for the search's own functions. A compiler would drop what is never
-reached as well, but only after Numba has found the types of all of it, which is most of the work.
+The counterpart of bind_rules.py for the search's own functions. A compiler would drop unreachable
+code as well, but only after Numba has inferred the types of all of it, which is most of the work.
 """
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -23,29 +24,50 @@ _ENDS = ast.Return, ast.Continue, ast.Break, ast.Raise
 _UNKNOWN = object()
 
 
-def settle(tree: ast.FunctionDef, function: Any, name: str, known: dict[str, Any]) -> None:
-    """Makes the function's tree what it is where its argument `name` has these attributes."""
-    _Reader(name, known).visit(tree)
-    _Folder(_constants_of(function) | _settled_locals(tree)).visit(tree)
+def fold_options(tree: ast.FunctionDef, function: Any, name: str, values: dict[str, Any]) -> None:
+    """Rewrites the function's tree for these values of the attributes of its argument `name`.
+
+    Leaves it alone if the function gives that name another meaning anywhere.
+    """
+    if _bindings(tree)[name] > 1:
+        return
+    _Reader(name, values).visit(tree)
+    _Folder(_constants_of(function, tree) | _constant_locals(tree)).visit(tree)
     _tidy(tree)
 
 
-class _Reader(ast.NodeTransformer):
-    """Puts numbers in place of the attributes of a name."""
+def _bindings(tree: ast.FunctionDef) -> Counter[str]:
+    """The number of places that give each name a meaning, in the function and inside it."""
+    return Counter(filter(None, map(_bound_name, ast.walk(tree))))
 
-    def __init__(self, name: str, known: dict[str, Any]) -> None:
-        self._name, self._known = name, known
+
+def _bound_name(node: ast.AST) -> str | None:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+            return name
+        case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.ExceptHandler(name=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+    return None
+
+
+class _Reader(ast.NodeTransformer):
+    """Replaces attributes of a name by their values."""
+
+    def __init__(self, name: str, values: dict[str, Any]) -> None:
+        self._name, self._values = name, values
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         is_ours = isinstance(node.value, ast.Name) and node.value.id == self._name
-        if is_ours and node.attr in self._known:
-            return ast.copy_location(ast.Constant(self._known[node.attr]), node)
+        if is_ours and node.attr in self._values:
+            return ast.copy_location(ast.Constant(self._values[node.attr]), node)
         self.generic_visit(node)
         return node
 
 
 class _Folder(ast.NodeTransformer):
-    """Decides what numbers decide: comparisons, and which branch is taken."""
+    """Evaluates what constants decide: comparisons, and which branch is taken."""
 
     def __init__(self, names: dict[str, Any]) -> None:
         self._names = names
@@ -89,36 +111,31 @@ class _Folder(ast.NodeTransformer):
         return node if value is _UNKNOWN else (node.body if value else node.orelse)
 
 
-def _constants_of(function: Any) -> dict[str, Any]:
-    """The numbers among its module's names."""
-    names, local = function.__globals__, function.__code__.co_varnames
+def _constants_of(function: Any, tree: ast.FunctionDef) -> dict[str, Any]:
+    """The numbers among the module's names that the function uses and never binds."""
+    names, bound = function.__globals__, _bindings(tree)
     return {
         name: names[name]
         for name in function.__code__.co_names
-        if name not in local and isinstance(names.get(name), int | float)
+        if name not in bound and isinstance(names.get(name), int | float)
     }
 
 
-def _settled_locals(tree: ast.FunctionDef) -> dict[str, Any]:
-    """The numbers that a local name always has: it is given one, and only once."""
-    stored = [
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    arguments = {argument.arg for argument in tree.args.args}
+def _constant_locals(tree: ast.FunctionDef) -> dict[str, Any]:
+    """The local names that are given a number once, and nothing else anywhere."""
+    bound = _bindings(tree)
     return {
         target.id: value.value
         for statement in tree.body
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1
         for target, value in assigned(statement.targets[0], statement.value)
         if isinstance(target, ast.Name) and isinstance(value, ast.Constant)
-        if stored.count(target.id) == 1 and target.id not in arguments
+        if bound[target.id] == 1
     }
 
 
 def _tidy(tree: ast.FunctionDef) -> None:
-    """Cuts off what follows the end of a block, and fills those that have become empty."""
+    """Removes statements after the end of a block, and fills blocks that have become empty."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if not isinstance(body, list):

@@ -1,4 +1,4 @@
-"""What a GPU's compiler gets in place of a function: the same, written so that less comes of it."""
+"""Rewrites functions into a form that NVIDIA's compiler optimises better."""
 
 import ast
 import functools
@@ -6,19 +6,19 @@ import types
 from typing import Any
 
 from plainzero.compiler.bind_rules import RuleError, parse
-from plainzero.compiler.fold_options import settle
+from plainzero.compiler.fold_options import fold_options
 from plainzero.compiler.unsigned_loops import NAMES, PREFIX, count_upwards
 
 
 @functools.lru_cache(maxsize=4096)
-def cuda_version(function: Any, place: int = 0, known: tuple[tuple[str, Any], ...] = ()) -> Any:
-    """The function with loops and indexes that count upwards, and with what is known.
+def gpu_version(function: Any, place: int = 0, values: tuple[tuple[str, Any], ...] = ()) -> Any:
+    """The function with loops and indexes that count upwards, specialised for its options.
 
     Args:
-        function: is left alone where it has variables of a function around it, no source, or a
-            `range` of its own.
-        place: of the argument of which something is known.
-        known: attributes of that argument.
+        function: returned unchanged if it has variables of an enclosing function, no source, or
+            its own `range`.
+        place: the position of the argument that holds the options.
+        values: compile-time values of those options, with their names.
     """
     code, names = function.__code__, function.__globals__
     own = {*code.co_names, *code.co_varnames}
@@ -29,8 +29,8 @@ def cuda_version(function: Any, place: int = 0, known: tuple[tuple[str, Any], ..
         tree = parse(function)
     except RuleError:
         return function
-    if set(code.co_names) & dict(known).keys():
-        settle(tree, function, code.co_varnames[place], dict(known))
+    if set(code.co_names) & dict(values).keys():
+        fold_options(tree, function, code.co_varnames[place], dict(values))
     count_upwards(tree, {n for n in code.co_names if getattr(names.get(n), "is_natural", False)})
     module = ast.fix_missing_locations(ast.Module(body=[tree], type_ignores=[]))
     compiled = compile(module, code.co_filename, "exec")

@@ -9,15 +9,15 @@ class Record(np.void):  # type: ignore[misc]
     """An element of a structured array: a reference into it, not a copy."""
 
     def __getattribute__(self, name: str) -> Any:
-        """A field where there is one of this name, else NumPy's own attribute."""
+        """The field of that name, or else NumPy's own attribute."""
         fields = np.void.__getattribute__(self, "dtype").fields
         return self[name] if name in fields else np.void.__getattribute__(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Writes a field; a name that is no field is an error."""
+        """Writes a field; other names are an error."""
         names = self.dtype.names or ()
         if name not in names:
-            raise AttributeError(f"there is no field {name!r}; there are {', '.join(names)}")
+            raise AttributeError(f"no field {name!r}; the fields are {', '.join(names)}")
         self[name] = value
 
 

@@ -1,9 +1,9 @@
-"""Loops and indexes as a GPU's compiler likes them: what counts upwards is never negative.
+"""Rewrites loops and indexes for NVIDIA's compiler: what counts upwards is never negative.
 
-Python counts from the end where an index is negative, so compiled code looks at each one; and Numba
-counts a `range` down beside its variable. The CPU's compiler sees through both. NVIDIA's does not:
-Gomoku's list of empty points took it 25 instructions a point in place of six. Here loops become
-`while` loops, and indexes that cannot be negative say so.
+A negative index counts from the end in Python, so compiled code tests every index; and Numba counts
+a `range` down beside its variable. The CPU's compiler sees through both; NVIDIA's does not:
+Gomoku's list of empty points took 25 instructions per point instead of six. Here loops become
+`while` loops, and indexes that cannot be negative become unsigned.
 """
 
 import ast
@@ -12,27 +12,27 @@ from collections.abc import Iterator
 import numpy as np
 
 PREFIX = "_plainzero_"
-"""Of the names that the new code has; functions with such names of their own are none for it."""
+"""Of names in the new code; functions that have such names themselves are not rewritten."""
 
 _UNSIGNED = f"{PREFIX}unsigned"
 NAMES = {_UNSIGNED: np.uint64}
-"""What the new code calls."""
+"""The global names that the new code uses."""
 
 
 def count_upwards(tree: ast.FunctionDef, natural: set[str]) -> None:
-    """Rewrites the loops and indexes of a function in which that changes nothing.
+    """Rewrites the loops and indexes of a function whose meaning that does not change.
 
     Args:
         tree: the function.
-        natural: functions that it calls whose results are never negative, and no step of zero.
+        natural: the names of called functions whose results are never negative, nor zero if they
+            are the step of a range.
     """
-    known = _Known(tree, natural)
-    _Indexes(known).visit(tree)
+    _Indexes(_Numbers(tree, natural)).visit(tree)
     _Loops(natural).visit(tree)
 
 
-class _Known:
-    """What can be said of a function's numbers."""
+class _Numbers:
+    """What can be proven about a function's numbers."""
 
     def __init__(self, tree: ast.FunctionDef, natural: set[str]) -> None:
         self._natural = natural
@@ -43,12 +43,12 @@ class _Known:
             if isinstance(node, ast.arg):  # of the function, or of one within it
                 given.pop(node.arg, None)
         self._names = set(given)
-        while True:  # until no name is left that another one could make negative
+        while True:  # until no remaining name can become negative through another
             left = {n for n in self._names if all(self.is_natural(value) for value in given[n])}
             if left == self._names:
                 break
             self._names = left
-        # Numba finds the types of tuples' items by such.
+        # Numba infers the types of tuple items from constant indexes.
         self._constants = {n for n, values in given.items() if _is_constant(values)}
 
     def is_natural(self, node: ast.expr | None) -> bool:
@@ -70,8 +70,8 @@ class _Known:
                 return name in self._natural
         return False
 
-    def moves(self, node: ast.expr) -> bool:
-        """Whether the number is not always the same."""
+    def varies(self, node: ast.expr) -> bool:
+        """Whether the number is not a constant."""
         names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
         return bool(names - self._constants)
 
@@ -81,7 +81,7 @@ def _is_constant(values: list[ast.expr | None]) -> bool:
 
 
 def _stores(tree: ast.FunctionDef, natural: set[str]) -> Iterator[tuple[str, ast.expr | None]]:
-    """Each name that is given something, and what; None where that is not looked into."""
+    """Each name that is assigned, with its value; None for a value that is not analysed."""
     explained = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
@@ -105,7 +105,7 @@ def _stores(tree: ast.FunctionDef, natural: set[str]) -> Iterator[tuple[str, ast
 
 
 def assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """The parts of an assignment, each with what it is given; none where that cannot be seen."""
+    """The targets of an assignment with their values; none if they cannot be matched."""
     if not isinstance(target, ast.Tuple):
         return [(target, value)]
     if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
@@ -114,7 +114,7 @@ def assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr
 
 
 def _start(loop: ast.For, natural: set[str]) -> ast.expr | None:
-    """Where a loop begins that counts upwards, if it is one."""
+    """The first number of a loop that counts upwards; None for other loops."""
     call = loop.iter
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
         return None
@@ -134,29 +134,29 @@ def _start(loop: ast.For, natural: set[str]) -> ast.expr | None:
 
 
 class _Indexes(ast.NodeTransformer):
-    """Has indexes that are never negative say so."""
+    """Makes indexes unsigned that are never negative."""
 
-    def __init__(self, known: _Known) -> None:
-        self._known = known
+    def __init__(self, numbers: _Numbers) -> None:
+        self._numbers = numbers
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:
         self.generic_visit(node)
         if isinstance(node.slice, ast.Tuple):
-            node.slice.elts = [self._told(index) for index in node.slice.elts]
+            node.slice.elts = [self._unsigned(index) for index in node.slice.elts]
         else:
-            node.slice = self._told(node.slice)
+            node.slice = self._unsigned(node.slice)
         return node
 
-    def _told(self, index: ast.expr) -> ast.expr:
-        if not (self._known.is_natural(index) and self._known.moves(index)):
+    def _unsigned(self, index: ast.expr) -> ast.expr:
+        if not (self._numbers.is_natural(index) and self._numbers.varies(index)):
             return index
         return ast.copy_location(ast.Call(_load(_UNSIGNED), [index], []), index)
 
 
 class _Loops(ast.NodeTransformer):
-    """Puts `while` loops in place of those that count upwards.
+    """Replaces loops that count upwards by `while` loops.
 
-    The range is still made: its ends have the type that Numba gives its numbers.
+    The range is still created: its ends have the type that Numba gives its numbers.
     """
 
     def __init__(self, natural: set[str]) -> None:

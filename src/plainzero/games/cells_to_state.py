@@ -1,8 +1,8 @@
-"""A game's drawing turned around: from the texts of a board back to the numbers of a field.
+"""The inverse of a game's drawing: from the texts of a board back to the numbers of a field.
 
-One field of whole numbers has the board's shape, and each number is drawn as a text of its own. The
-way back is taken only where it returns the positions of a trial game and they go on as they did
-there: a game that remembers more than it draws has to fill in its state itself.
+It exists if one integer field has the board's shape and each number is drawn as a different text.
+It is used only if it reproduces the positions of a trial game and they continue as they did there:
+a game that remembers more than it draws must fill in its state itself.
 """
 
 import functools
@@ -16,7 +16,7 @@ from plainzero.games.contract import CHANCE, Game, State
 
 Cells = list[list[str]]
 
-_MOST_VALUES = 64  # numbers tried in a cell, on each side of zero
+_MOST_VALUES = 64  # numbers tried in a cell, on either side of zero
 _TRIAL_PLIES = 60
 _TRIAL_POSITIONS = 12
 
@@ -30,7 +30,7 @@ class Drawing(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def find_drawing(game: Game) -> Drawing | None:
-    """The one field that the board draws, where it alone makes the position."""
+    """The one field that the board draws, if it alone determines the position."""
     first = drawn_cells(game, game.new_state())
     if not first:
         return None
@@ -40,7 +40,7 @@ def find_drawing(game: Game) -> Drawing | None:
         for name, field in game.fields().items()
         if field.dtype.kind in "iu" and field.shape in (shape, (shape[0] * shape[1],))
     ]
-    # Numbers below zero only where the others do not do: they may index from the end in Python.
+    # Negative numbers only if the others fail: in Python they may index from the end.
     for lowest in (0, -_MOST_VALUES):
         drawings = [Drawing(name, _probe_values(game, name, lowest)) for name in names]
         drawings = [drawing for drawing in drawings if len(drawing.values) > 1]
@@ -50,7 +50,7 @@ def find_drawing(game: Game) -> Drawing | None:
 
 
 def drawn_cells(game: Game, state: State) -> Cells:
-    """The board's texts; none where the game draws no board."""
+    """The board's texts; empty if the game draws no board."""
     grid = game.view(state)
     return [] if grid is None else grid.cells
 
@@ -59,7 +59,7 @@ def draw_back(game: Game, drawing: Drawing, cells: Cells) -> State:
     """A new state with the numbers behind the texts; the other fields are as `reset` sets them.
 
     Raises:
-        ValueError: for a text behind which there is no number.
+        ValueError: for a text without a number.
     """
     state = game.new_state()
     board = state[drawing.field]
@@ -84,7 +84,7 @@ def play_trial(game: Game, seed: int, plies: int) -> tuple[list[State], list[int
 
 
 def _probe_values(game: Game, name: str, lowest: int) -> dict[str, int]:
-    """The number behind each text: 0, 1, 2, … and -1, -2, … while the game can make sense of it."""
+    """The number behind each text: 0, 1, 2, … and -1, -2, … as long as the game accepts it."""
     limits = np.iinfo(game.fields()[name].dtype)
     upwards = range(min(_MOST_VALUES, limits.max + 1))
     downwards = range(-1, max(lowest, limits.min) - 1, -1)
@@ -99,20 +99,20 @@ def _probe_values(game: Game, name: str, lowest: int) -> dict[str, int]:
 
 
 def _probe(game: Game, name: str, number: int) -> str | None:
-    """How a number in the first cell is drawn, None where a rule or the drawing fails on it."""
+    """How a number in the first cell is drawn; None if a rule or the drawing fails on it."""
     state = game.new_state()
     state[name].flat[0] = number
     try:
         game.legal(state)
         game.observation(state)
         cells = drawn_cells(game, state)
-    except Exception:  # whatever a game raises about a number that it never writes itself
+    except Exception:  # whatever a game raises for a number that it never writes
         return None
     return cells[0][0] if cells else None
 
 
 def _survives_trial(game: Game, drawing: Drawing) -> bool:
-    """Whether positions of a random game, drawn back, go on as they did in that game."""
+    """Whether positions of a random game, inverted, continue as they did in that game."""
     states, actions = play_trial(game, seed=0, plies=_TRIAL_PLIES)
     plies = [ply for ply in range(len(actions)) if states[ply].to_play != CHANCE]
     step = len(plies) // _TRIAL_POSITIONS + 1
@@ -131,6 +131,6 @@ def _goes_on_alike(game: Game, drawing: Drawing, states: list[State], actions: l
             game.apply(state, action)
     except ValueError:
         return False
-    # Alone one plays for a score, and what was scored before is rarely drawn.
+    # A single player plays for a score, and the score so far is rarely drawn.
     same_score = game.num_players == 1 or np.array_equal(state.returns, states[-1].returns)
     return bool(same_score and state.is_over == states[-1].is_over)

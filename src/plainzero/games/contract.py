@@ -1,42 +1,39 @@
-"""The game contract: what a game says of itself, and what it gets from the framework.
+"""The game contract: what a game declares, and what it gets from the framework.
 
-A game is a subclass of `Game`. Its parameters are annotated class attributes, its position is a
-record of fixed-size arrays named in `fields()`, its rules are ordinary methods. The rules run as
-they stand (here) and compiled (through `games/rules.py`); `docs/write-a-game.md` tells it all.
+A game is a subclass of `Game`. Its parameters are annotated class attributes (`parameters.py`), its
+position is a record of fixed-size arrays named in `fields()` (`state_record.py`), its rules are
+ordinary methods. The rules run in plain Python (here) and compiled (`rules.py`). The whole contract
+is in `docs/write-a-game.md`.
 """
 
 import dataclasses
 import functools
-import hashlib
-import keyword
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from plainzero.compiler.bind_rules import source_files
-from plainzero.compiler.record_types import Record
+from plainzero.compiler.source_digest import combine, object_dependencies
+from plainzero.games.board_view import EMPTY as EMPTY
+from plainzero.games.board_view import PIECES as PIECES
 from plainzero.games.board_view import Grid as Grid
 from plainzero.games.board_view import Layout as Layout
 from plainzero.games.board_view import Step as Step
+from plainzero.games.parameters import changed_parameters, check_parameters, declare_parameters
+from plainzero.games.state_record import Field as Field
+from plainzero.games.state_record import State as State
+from plainzero.games.state_record import field as field
+from plainzero.games.state_record import state_dtype
 
 CHANCE = -1
-"""The player whose turn it is when the dice, the cards or the tiles decide."""
+"""The player to move when the dice, the cards or the tiles decide."""
 
 MAX_CHANCE_OUTCOMES = 256
-"""Room for chance outcomes where a game does not set `max_chance_outcomes`."""
+"""The default of `max_chance_outcomes`."""
 
-PIECES = ("x", "o", "z", "v", "w", "y", "u", "t")
-"""The texts of cells that are drawn as pieces of the first player, the second, and so on."""
-
-EMPTY = (".", " ", "")
-"""The texts of cells in which nothing stands."""
-
-_BUILT_IN_FIELDS = ("returns", "turn", "to_play", "is_over")
-_RESERVED_FIELDS = (*_BUILT_IN_FIELDS, "dtype", "view")  # NumPy and Numba take these for theirs
 RULES = ("reset", "legal_actions", "playout_actions", "play", "observe", "chance_outcomes")
 
 
@@ -44,19 +41,8 @@ class IllegalMove(ValueError):
     """A move that the rules do not allow in this position."""
 
 
-class Field(NamedTuple):
-    """One field of the state record: its element type and its shape, () for a scalar."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-
-
-def field(dtype: DTypeLike, shape: int | Sequence[int] = ()) -> Field:
-    """Declares a field of a game's state: `field(np.int8, (3, 3))`, or `field(np.int16)`."""
-    declared = Field(np.dtype(dtype), (shape,) if isinstance(shape, int) else tuple(shape))
-    if declared.dtype == np.bool_ and declared.shape:
-        raise TypeError("an array of np.bool_ cannot be compiled: use np.int8, with 0 and 1")
-    return declared
+class RuleFault(RuntimeError):
+    """A game broke its contract; the message says how."""
 
 
 class Symmetry(NamedTuple):
@@ -66,65 +52,61 @@ class Symmetry(NamedTuple):
     actions: Sequence[int]  # actions[a] is what action a becomes
 
 
-class State(Record):  # type: ignore[misc]
-    """A position: a reference into an array of records; its fields are attributes."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Game:
-    """What every game has. See the module's docstring, and `tic_tac_toe.py` for one to copy."""
+    """The base of every game; `bundled/tic_tac_toe.py` is one to copy."""
 
-    # ---- what a game says of itself -------------------------------------------------------------
+    # ---- what a game declares -------------------------------------------------------------------
 
     num_players: ClassVar[Any] = 2
     num_actions: ClassVar[Any] = None
     observation_shape: ClassVar[Any] = None
-    max_turns: ClassVar[Any] = None  # an upper bound on the plays in a game, chance's included
+    max_turns: ClassVar[Any] = None  # an upper bound on the plays in a game, chance included
     max_chance_outcomes: ClassVar[Any] = MAX_CHANCE_OUTCOMES
-    set_up_knows_the_end: ClassVar[bool] = False  # True: its set_up ends each position that is over
+    set_up_knows_the_end: ClassVar[bool] = False  # True: its set_up ends finished positions
     moves_take_cells: ClassVar[Any] = False  # True: see holder()
-    runs_on_gpu: ClassVar[bool] = True  # False: its rules call what only a CPU can run
+    runs_on_gpu: ClassVar[bool] = True  # False: its rules run on a CPU only
 
     def fields(self) -> dict[str, Field]:
         """The state's own fields; every state also has returns, turn, to_play and is_over."""
         raise NotImplementedError(f"{type(self).__name__} needs fields()")
 
     def reset(self, state: Any) -> None:
-        """Sets up the board; a new state arrives with every field zero."""
+        """Sets up the board; every field of a new state is zero."""
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """Writes the legal actions, each once, and returns how many there are."""
+        """Writes the legal actions, each once, and returns their number."""
         raise NotImplementedError(f"{type(self).__name__} needs legal_actions()")
 
     def playout_actions(self, state: Any, actions: Any) -> int:
-        """Writes those legal actions among which a random playout chooses, returns how many."""
+        """Writes the legal actions among which a random playout chooses; returns their number."""
         return self.legal_actions(state, actions)
 
     def play(self, state: Any, action: Any) -> None:
-        """Plays a legal action, or one of chance's outcomes; the framework advances `turn`."""
+        """Plays a legal action or an outcome of chance; the framework advances `turn`."""
         raise NotImplementedError(f"{type(self).__name__} needs play()")
 
     def observe(self, state: Any, planes: Any) -> None:
-        """Writes what a network sees, from the view of `state.to_play`; planes arrive zeroed."""
+        """Writes the observation, from the view of `state.to_play`; planes start at zero."""
 
     def chance_outcomes(self, state: Any, actions: Any, probabilities: Any) -> int:
-        """Where `to_play` is CHANCE: writes outcomes and probabilities, returns how many."""
+        """If `to_play` is CHANCE: writes outcomes and probabilities, returns their number."""
         return 0
 
     def holder(self, state: Any, action: Any) -> int:
         """Who holds the cell that the action takes, or −1 for nobody.
 
-        For games that set `moves_take_cells`: two players in turn, each action takes a cell for
-        good, every free one may be taken, one wins by the cells he holds, no cell is ever too many.
-        Symmetries leave each player his aim. A search can learn more of such games.
+        For games that set `moves_take_cells`: two players alternate, each action takes a free cell
+        for good, every free cell may be taken, the winner wins by their cells, an extra cell
+        never hurts, and symmetries preserve each player's goal. A search can learn more about them.
         """
         return -1
 
     def winning_cells(self, state: Any, cells: Any) -> None:
-        """In such a game, won: writes 1 to the zeroed cells[action] for cells that win alone."""
+        """In such a game, once won: writes 1 to cells[action] for cells that win on their own."""
 
     def symmetries(self) -> list[Symmetry]:
-        """The ways to turn the board that leave the game the same, the identity left out."""
+        """The ways to turn the board that leave the game the same, without the identity."""
         return []
 
     def action_name(self, action: int) -> str:
@@ -141,18 +123,18 @@ class Game:
         raise IllegalMove(f"{self.name} has no move {text!r}; its moves are {some}{more}")
 
     def outcome_name(self, outcome: int) -> str:
-        """What people call one of chance's outcomes."""
+        """What people call an outcome of chance."""
         return str(outcome)
 
     def view(self, state: Any) -> Grid | None:
-        """The board as cells to draw and to click, where the game has one."""
+        """The board as cells to draw and to click, if the game has one."""
         return None
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Fills in a position made by hand: cells as `view` draws them; ValueError if it cannot be.
+        """Fills in a position from cells as `view` draws them; ValueError if it is impossible.
 
-        The state arrives with every field zero but `to_play`. A game that does not write this can
-        be set up all the same where one field is what `view` draws: see `games/position_setup.py`.
+        Every field of the state is zero but `to_play`. A game without this method can be set up
+        too, if `view` draws a single field: see `position_setup.py`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no set_up()")
 
@@ -188,23 +170,23 @@ class Game:
         """The game is over, with what the rules wrote to `returns`."""
         state.is_over = True
 
-    # ---- for those who use a game ---------------------------------------------------------------
+    # ---- for code that uses a game --------------------------------------------------------------
 
     def new_state(self) -> State:
-        """The position in which the game begins."""
+        """The starting position."""
         state: State = np.zeros(1, self.dtype)[0]
         self.reset(state)
         return state
 
     def copy(self, state: Any) -> State:
-        """The same position in memory of its own."""
+        """A copy of the position in separate memory."""
         states = np.empty(1, self.dtype)
         states[0] = state
         copied: State = states[0]
         return copied
 
     def legal(self, state: Any) -> list[int]:
-        """The legal actions; chance's outcomes where it is chance's turn; none when it is over."""
+        """The legal actions; the outcomes of chance on its turn; none when the game is over."""
         if state.is_over:
             return []
         if state.to_play == CHANCE:
@@ -213,7 +195,7 @@ class Game:
         return [int(action) for action in actions[: self.legal_actions(state, actions)]]
 
     def chances(self, state: Any) -> list[tuple[int, float]]:
-        """What may happen where `to_play` is CHANCE: pairs of an outcome and its probability."""
+        """The outcomes of chance if `to_play` is CHANCE, each with its probability."""
         outcomes = np.zeros(self.max_chance_outcomes, np.int32)
         probabilities = np.zeros(self.max_chance_outcomes, np.float64)
         count = self.chance_outcomes(state, outcomes, probabilities)
@@ -223,7 +205,7 @@ class Game:
         """Plays `action` in place.
 
         Raises:
-            IllegalMove: when the game is over or the rules do not allow it; nothing has changed.
+            IllegalMove: if the game is over or the rules do not allow it; the state is unchanged.
         """
         if state.is_over:
             raise IllegalMove(f"{self._describe(state, action)} cannot be played: the game is over")
@@ -238,7 +220,7 @@ class Game:
         state.turn += 1
 
     def observation(self, state: Any) -> NDArray[np.float32]:
-        """What a network sees of the position, `observation_shape`."""
+        """The observation of the position, [*observation_shape]."""
         planes = np.zeros(self.observation_shape, np.float32)
         self.observe(state, planes)
         return planes
@@ -250,7 +232,7 @@ class Game:
             return repr(action)
         return self.outcome_name(int(action)) if is_outcome else self.action_name(int(action))
 
-    # ---- what the framework needs to know of it -------------------------------------------------
+    # ---- for the framework ----------------------------------------------------------------------
 
     @classmethod
     def title(cls) -> str:
@@ -260,29 +242,18 @@ class Game:
     @property
     def name(self) -> str:
         """The name with the parameters that differ from the default: connect-four(rows=7)."""
-        changed = [
-            f"{parameter.name}={getattr(self, parameter.name)}"
-            for parameter in dataclasses.fields(self)
-            if getattr(self, parameter.name) != parameter.default
-        ]
-        return self.title() + (f"({','.join(changed)})" if changed else "")
+        changed = changed_parameters(self)
+        return self.title() + (f"({changed})" if changed else "")
 
     @functools.cached_property
     def tag(self) -> str:
-        """Names this game, its parameters and all source it depends on, for the disk cache."""
-        digest = hashlib.sha256(self.source_digest.encode())
-        for path in _framework_files():
-            digest.update(_file_digest(path))
-        return f"{type(self).__name__}_{digest.hexdigest()[:16]}"
+        """Names this game, its parameters and its rules in compiled code."""
+        return f"{type(self).__name__}_{self.source_digest[:16]}"
 
     @functools.cached_property
     def source_digest(self) -> str:
-        """Changes with the game's parameters and with every source file of its own."""
-        digest = hashlib.sha256(repr(self).encode())
-        for path, constants in sorted(set(source_files(self, Game))):
-            digest.update(constants.encode())
-            digest.update(_file_digest(path))
-        return digest.hexdigest()
+        """Changes with the game's parameters and with each of its source files."""
+        return combine(((Path(), repr(self)), *object_dependencies(self, Game)))
 
     @functools.cached_property
     def dtype(self) -> np.dtype[Any]:
@@ -291,98 +262,27 @@ class Game:
         Its last field only carries the tag: compiled code is chosen by type, so games with equal
         fields and different rules must have different types.
         """
-        own = self.fields()
-        for name in own:
-            if name in _RESERVED_FIELDS or keyword.iskeyword(name) or not name.isidentifier():
-                raise TypeError(f"{type(self).__name__}: a field cannot be called {name!r}")
-        record = [
-            *((name, *field) for name, field in own.items()),
-            ("returns", np.float32, (self.num_players,)),
-            ("turn", np.int32),
-            ("to_play", np.int8),
-            ("is_over", np.bool_),
-            (self.tag, np.int8),
-        ]
-        return np.dtype((State, np.dtype(record, align=True)))
+        return state_dtype(type(self).__name__, self.fields(), self.num_players, self.tag)
 
     def __init_subclass__(cls) -> None:
         """Makes the annotated class attributes parameters of the game."""
-        for parameter in dataclasses.fields(cls):  # those it inherits: `size = 5` changes one
-            if parameter.name in vars(cls):
-                cls.__annotations__.setdefault(parameter.name, parameter.type)
-        dataclasses.dataclass(frozen=True)(cls)
+        declare_parameters(cls)
 
     def __post_init__(self) -> None:
-        """Checks the parameters' types, and what the game must say of itself."""
-        for parameter in dataclasses.fields(self):
-            value = getattr(self, parameter.name)
-            wanted = type(parameter.default)
-            if wanted is float and type(value) is int:
-                object.__setattr__(self, parameter.name, float(value))
-            elif wanted in (bool, int, float, str) and type(value) is not wanted:
-                raise TypeError(
-                    f"{self.title()}: {parameter.name} must be {wanted.__name__}, not {value!r}"
-                )
-        for name, choices in parameter_choices(type(self)).items():
-            value = getattr(self, name)
-            if value not in choices:
-                raise ValueError(
-                    f"{self.title()}: {name} must be {_either(choices)}, not {value!r}"
-                )
+        """Checks the parameters' types, and that the game declares its sizes."""
+        check_parameters(self, self.title())
         for attribute in ("num_actions", "observation_shape", "max_turns"):
             if getattr(self, attribute) is None:
-                raise TypeError(f"{type(self).__name__} must say its {attribute}")
+                raise TypeError(f"{type(self).__name__} must declare {attribute}")
         if not isinstance(self.num_players, int) or self.num_players < 1:
             raise TypeError(f"{type(self).__name__}: num_players must be 1 or more")
 
 
 def has_chance(game: Game) -> bool:
-    """Whether the game ever asks chance for a move."""
+    """Whether the game has chance moves."""
     return type(game).chance_outcomes is not Game.chance_outcomes
 
 
 def has_own_playouts(game: Game) -> bool:
-    """Whether random playouts of the game leave out some of the legal moves."""
+    """Whether random playouts of the game choose among some of the legal moves only."""
     return type(game).playout_actions is not Game.playout_actions
-
-
-def parameter_choices(cls: type[Game]) -> dict[str, tuple[Any, ...]]:
-    """What each parameter that is annotated with `Literal` can be, by name."""
-    try:
-        hints = get_type_hints(cls)
-    except NameError:  # an annotation in quotes that names nothing: it was never looked at before
-        return {}
-    names = [parameter.name for parameter in dataclasses.fields(cls)]
-    return {name: get_args(hints[name]) for name in names if get_origin(hints[name]) is Literal}
-
-
-def _either(choices: tuple[Any, ...]) -> str:
-    *others, last = map(str, choices)
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-@functools.cache
-def _framework_files() -> tuple[Path, ...]:
-    """The sources that end up in compiled code besides the game's own."""
-    package = Path(__file__).parents[1]
-    games = ("games/rules.py", "games/check/compiled_rules.py")
-    selfplay = (
-        f"selfplay/{name}.py"
-        for name in (
-            "gpu/kernels",
-            "games_in_progress",
-            "gpu/harvest",
-            "observations",
-            "turn_kernels",
-        )
-    )
-    patterns = ("*.py", "compiler/*.py", *games, "search/**/*.py", *selfplay)
-    return tuple(sorted(path for pattern in patterns for path in package.glob(pattern)))
-
-
-@functools.cache
-def _file_digest(path: Path) -> bytes:
-    try:
-        return hashlib.sha256(path.read_bytes()).digest()
-    except OSError:  # a notebook's cell has no file; its rules are refused when they are bound
-        return str(path).encode()

@@ -1,7 +1,7 @@
-"""Positions made by hand, from cells as a game's `view` draws them.
+"""Positions set up by hand, from cells as a game's `view` draws them.
 
-A game may fill in its state itself, in `set_up`. Where it does not, its drawing is turned around,
-see `games/cells_to_state.py`.
+A game may fill in its state itself, in `set_up`. If it does not, its drawing is inverted, see
+`cells_to_state.py`.
 """
 
 import functools
@@ -14,33 +14,33 @@ from plainzero.games.cells_to_state import Cells, draw_back, drawn_cells, find_d
 from plainzero.games.contract import EMPTY, PIECES, Game, Grid, State
 
 _TRIAL_GAMES = 3
-_TRIAL_PLIES = 1500  # of all games: the end may show what the beginning does not
+_TRIAL_PLIES = 1500  # in all games: the end may show texts that the start does not
 _TRIAL_VIEWS = 50
 _TRIAL_CELLS = 6
-_TRIAL_CELLS_PLAYED = 1_500_000  # of all plies together: the largest boards take two seconds
+_TRIAL_CELLS_PLAYED = 1_500_000  # in all plies: the largest boards take two seconds
 _LAST_MOVE_CELLS = 800_000  # drawn to try all last moves: two seconds at most
 _TILES = [str(number) for number in (*range(10), *(2**exponent for exponent in range(4, 18)))]
 
 
 def can_set_up(game: Game) -> bool:
-    """Whether positions of this game can be made by hand."""
+    """Whether positions of this game can be set up by hand."""
     is_drawn = bool(_first_grid(game).cells)
     return is_drawn and (_fills_in_itself(game) or find_drawing(game) is not None)
 
 
-def set_up(game: Game, cells: Cells, to_play: int) -> State:
+def set_up_position(game: Game, cells: Cells, to_play: int) -> State:
     """The position that is drawn as `cells`; over if a last move can have ended it.
 
-    `turn` is the number of cells that differ from those in which the game begins, unless the game's
-    own `set_up` writes it.
+    `turn` is the number of cells that differ from the starting position, unless the game's own
+    `set_up` writes it.
 
     Raises:
-        ValueError: when there can be no such position, with a sentence that says why.
+        ValueError: if there is no such position; the message says why.
     """
     if not can_set_up(game):
         raise ValueError(
-            f"{game.name} cannot be set up by hand: its board does not tell the whole position, "
-            "and it has no set_up(state, cells) of its own"
+            f"{game.name} cannot be set up by hand: its board does not show the whole position, "
+            "and it has no set_up(state, cells) method"
         )
     _check_form(game, cells, to_play)
     state = _fill_in(game, cells, to_play)
@@ -57,10 +57,10 @@ def set_up(game: Game, cells: Cells, to_play: int) -> State:
 
 
 def cell_texts(game: Game) -> list[str]:
-    """The texts that a cell can have in a position made by hand, the empty one first.
+    """The texts that a cell can have in a position set up by hand, the empty one first.
 
-    For a game that fills in its state itself: what the cells that change show in a few random
-    games, and of the players' pieces and the usual tiles those that it accepts on an empty board.
+    For a game that fills in its state itself: the texts of the cells that change in a few random
+    games, and those of the players' pieces and the usual tiles that it accepts on an empty board.
     """
     if not can_set_up(game):
         return []
@@ -79,18 +79,18 @@ def _knows_the_end(game: Game) -> bool:
 
 
 def _check_form(game: Game, cells: Cells, to_play: int) -> None:
-    """The board has the game's size, and somebody is to play."""
+    """Refuses a board of another size, and an unknown player."""
     first = _first_grid(game).cells
     wanted, given = _describe_form(first), _describe_form(cells)
     if given != wanted:
-        raise ValueError(f"the board of {game.name} has {wanted} cells a row, not {given}")
+        raise ValueError(f"the board of {game.name} has {wanted} cells, not {given}")
     if to_play not in range(game.num_players):
         raise ValueError(f"to_play must be 0 to {game.num_players - 1}, not {to_play!r}")
 
 
 @functools.lru_cache(maxsize=64)
 def _first_grid(game: Game) -> Grid:
-    """The board on which the game begins; nobody may change its lists."""
+    """The board of the starting position; its lists must not be changed."""
     return game.view(game.new_state()) or Grid([], [])
 
 
@@ -100,7 +100,7 @@ def _describe_form(cells: Cells) -> str:
 
 
 def _fill_in(game: Game, cells: Cells, to_play: int) -> State:
-    """The state behind the cells, as the game or its drawing has it; not yet compared with them."""
+    """The state behind the cells, from the game or its drawing; not yet compared with them."""
     drawing = None if _fills_in_itself(game) else find_drawing(game)
     if drawing is None:
         state: State = np.zeros(1, game.dtype)[0]
@@ -133,9 +133,9 @@ def _check_drawn_alike(game: Game, state: State, cells: Cells) -> None:
 def _find_end(game: Game, cells: Cells, to_play: int) -> State | None:
     """The finished position, if some move can have led to these cells and ended the game.
 
-    Each cell is emptied in turn, and played. The player before `to_play` should have moved last,
-    but the others are asked too: whoever has won has won. A victory goes before a draw, since a
-    full board is drawn only without one.
+    Each cell is emptied and played again. The player before `to_play` should have moved last, but
+    the others are tried too, since a win counts whoever moved. A win takes precedence over a draw,
+    since a full board is a draw only without one.
     """
     grid = _first_grid(game)
     places = [
@@ -160,17 +160,17 @@ def _find_end(game: Game, cells: Cells, to_play: int) -> State | None:
 
 
 def _check_effort(game: Game, cells: Cells, num_places: int) -> None:
-    """Refuses more last moves than can be tried while somebody waits."""
+    """Refuses more last moves than can be tried in reasonable time."""
     most = _LAST_MOVE_CELLS // (len(cells) * len(cells[0]) * game.num_players)
     if num_places > most:
         raise ValueError(
-            f"on a board as large as that of {game.name}, {most} moves can be set up at most, not "
-            f"{num_places}: each is tried as the last one, to see whether it ended the game"
+            f"on the board of {game.name}, at most {most} moves can be set up, not {num_places}: "
+            "each is tried as the last one, to see whether it ended the game"
         )
 
 
 def _play_last_move(game: Game, cells: Cells, player: int, action: int) -> State | None:
-    """The finished position after that move; None where it cannot be played or ends nothing."""
+    """The finished position after that move; None if it is illegal or does not end the game."""
     try:
         state = _fill_in(game, cells, player)
         game.apply(state, action)
@@ -182,7 +182,7 @@ def _play_last_move(game: Game, cells: Cells, player: int, action: int) -> State
 @functools.lru_cache(maxsize=64)
 def _accepted_texts(game: Game) -> tuple[str, ...]:
     first = _first_grid(game).cells
-    texts: dict[str, None] = {}  # in the order in which they were seen
+    texts: dict[str, None] = {}  # in the order of appearance
     changed: dict[tuple[int, int], None] = {}
     for cells in _trial_boards(game):
         for row, col in np.ndindex(len(cells), len(cells[0])):
@@ -197,7 +197,7 @@ def _accepted_texts(game: Game) -> tuple[str, ...]:
 
 
 def _trial_boards(game: Game) -> Iterator[Cells]:
-    """Boards of a few random games that are not over, the last of each game among them."""
+    """Unfinished boards of a few random games, including the last of each game."""
     first = _first_grid(game).cells
     plies = min(_TRIAL_PLIES, _TRIAL_CELLS_PLAYED // (len(first) * len(first[0])))
     for seed in range(_TRIAL_GAMES):

@@ -1,10 +1,9 @@
 """Games by name: `connect-four`, `connect-four(rows=7,cols=8)`, `path/to/file.py:ClassName`.
 
-And those of OpenSpiel's: `open_spiel:chess`, `open_spiel:go(board_size=5)`.
+The class may be left out if the file defines one game. OpenSpiel's games are `open_spiel:chess`,
+`open_spiel:go(board_size=5)` and so on.
 """
 
-import ast
-import dataclasses
 import difflib
 import hashlib
 import importlib
@@ -14,9 +13,9 @@ import sys
 import threading
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from plainzero.games.contract import Game
+from plainzero.games.parameters import parse_parameters
 
 _BUNDLED = {
     "tic-tac-toe": "tic_tac_toe:TicTacToe",
@@ -42,11 +41,11 @@ _loading = threading.RLock()  # a module is in sys.modules before all of it has 
 
 
 class UnknownGame(ValueError):
-    """No game goes by that name, or not with those parameters; the message says what does."""
+    """There is no game of that name, or not with those parameters; the message says what exists."""
 
 
 def bundled_games() -> dict[str, type[Game]]:
-    """The games that come with PlainZero, by name."""
+    """The bundled games by name."""
     return {name: _bundled_class(name) for name in _BUNDLED}
 
 
@@ -54,25 +53,24 @@ def make_game(name: str) -> Game:
     """The game of that name, with the parameters given in parentheses.
 
     Raises:
-        UnknownGame: when there is no such game, file, class or parameter.
+        UnknownGame: if there is no such game, file, class or parameter.
     """
     match = re.fullmatch(r"\s*(?P<title>[^()]+?)\s*(\((?P<parameters>.*)\))?\s*", name, re.DOTALL)
     if match is None:
         raise UnknownGame(f"{name!r} is not a game's name; write e.g. connect-four(rows=7,cols=8)")
     cls = _game_class(match["title"])
-    parameters = _parse_parameters(cls, match["parameters"] or "")
     try:
-        return cls(**parameters)
+        return cls(**parse_parameters(cls, cls.title(), match["parameters"] or ""))
     except (TypeError, ValueError) as error:
         raise UnknownGame(str(error)) from error
-    except (ArithmeticError, LookupError, MemoryError) as error:
+    except Exception as error:  # whatever the game's own properties raise
         raise UnknownGame(
             f"{cls.title()} cannot have these parameters: {type(error).__name__}: {error}"
         ) from error
 
 
 def is_open_spiel(name: str) -> bool:
-    """Whether the name is that of a game of OpenSpiel's."""
+    """Whether the name is that of an OpenSpiel game."""
     return name.strip().startswith(_OPEN_SPIEL)
 
 
@@ -81,15 +79,27 @@ def _game_class(title: str) -> type[Game]:
         return _bundled_class(title)
     if is_open_spiel(title):
         return _open_spiel_class(title.removeprefix(_OPEN_SPIEL))
+    if title.endswith(".py"):
+        return _only_class(_load_file(Path(title)), title)
     if ":" in title:
         path, _, class_name = title.rpartition(":")
         return _class_in(_load_file(Path(path)), class_name, path)
-    close = difflib.get_close_matches(title, _BUNDLED, n=1, cutoff=0.5)
-    hint = f"; did you mean {close[0]}?" if close else "."
+    similar = _similar_name(title)
+    hint = f"; did you mean {similar}?" if similar else "."
     raise UnknownGame(
-        f"there is no game {title!r}{hint} Bundled: {', '.join(_BUNDLED)}. A game of your own is "
-        "named as path/to/file.py:ClassName, one of OpenSpiel's as open_spiel:NAME"
+        f"there is no game {title!r}{hint} Bundled: {', '.join(_BUNDLED)}. Name your own "
+        "game as path/to/file.py:ClassName, one of OpenSpiel's as open_spiel:NAME"
     )
+
+
+def _similar_name(title: str) -> str:
+    """The game that was probably meant, OpenSpiel's included; nothing if none is similar."""
+    from plainzero.games.open_spiel.adapter import playable_games
+
+    with_hyphens, with_underscores = title.replace("_", "-"), title.replace("-", "_")
+    if with_hyphens not in _BUNDLED and with_underscores in playable_games():
+        return _OPEN_SPIEL + with_underscores
+    return next(iter(difflib.get_close_matches(with_hyphens, _BUNDLED, n=1, cutoff=0.5)), "")
 
 
 def _open_spiel_class(short_name: str) -> type[Game]:
@@ -110,7 +120,7 @@ def _bundled_class(title: str) -> type[Game]:
 
 
 def _load_file(path: Path) -> ModuleType:
-    """The module in that file; a file that was loaded before is not run again."""
+    """The module in that file; a file is run only once."""
     if not path.is_file():
         raise UnknownGame(
             f"there is no file {str(path)!r}; name a game as path/to/file.py:ClassName"
@@ -130,7 +140,7 @@ def _load_once(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # a script may end itself where it was to be imported
+    except (Exception, SystemExit) as error:  # a script may exit when it is imported
         del sys.modules[name]
         raise UnknownGame(f"{path.name} does not load: {type(error).__name__}: {error}") from error
     finally:
@@ -138,46 +148,30 @@ def _load_once(path: Path) -> ModuleType:
     return module
 
 
-def _class_in(module: ModuleType, class_name: str, path: str) -> type[Game]:
-    games = {
+def _only_class(module: ModuleType, path: str) -> type[Game]:
+    """The one game that the file itself defines; games that it imports do not count."""
+    own = [
+        cls
+        for name, cls in _game_classes(module).items()
+        if cls.__module__ == module.__name__ and not name.startswith("_")
+    ]
+    if len(own) != 1:
+        found = f"several games: {', '.join(cls.__name__ for cls in own)}" if own else "no game"
+        raise UnknownGame(f"{path} defines {found}; name one as {path}:ClassName")
+    return own[0]
+
+
+def _game_classes(module: ModuleType) -> dict[str, type[Game]]:
+    return {
         name: value
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Game) and value is not Game
     }
+
+
+def _class_in(module: ModuleType, class_name: str, path: str) -> type[Game]:
+    games = _game_classes(module)
     if class_name not in games:
         found = ", ".join(games) or "none"
         raise UnknownGame(f"{path} has no game class {class_name!r}; game classes there: {found}")
     return games[class_name]
-
-
-def _parse_parameters(cls: type[Game], text: str) -> dict[str, Any]:
-    known = {parameter.name: parameter for parameter in dataclasses.fields(cls)}
-    parameters: dict[str, Any] = {}
-    for part in filter(None, map(str.strip, _split_parameters(text))):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or key not in known:
-            names = ", ".join(f"{p.name}={p.default}" for p in known.values()) or "none"
-            raise UnknownGame(f"{cls.title()} has no parameter {key!r}; its parameters: {names}")
-        parameters[key] = _parse_value(value)
-    return parameters
-
-
-def _split_parameters(text: str) -> list[str]:
-    """The parts between commas, but for those in parentheses: a value may be a game's name."""
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
-
-
-def _parse_value(text: str) -> Any:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # also for one nested deeply
-        return text

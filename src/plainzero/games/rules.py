@@ -14,27 +14,50 @@ from numba import types
 
 from plainzero.compiler.bind_rules import Binder
 from plainzero.compiler.cpu_kernels import compiled_as, kernel_function, rule_function
-from plainzero.games.contract import Game, has_own_playouts
+from plainzero.games.check.quick_check import ensure_checked
+from plainzero.games.contract import RULES, Game, has_own_playouts
 
 _GAMES: dict[str, Game] = {}  # by tag
 
 
 def register(game: Game) -> str:
-    """Makes the game's rules known to compiled code; returns its tag."""
-    return _GAMES.setdefault(game.tag, game).tag
+    """Makes the game's rules known to compiled code; returns its tag.
+
+    Raises:
+        RuleFault: when a user's game, new or changed, breaks the contract within a few moves.
+    """
+    if game.tag not in _GAMES:
+        ensure_checked(game)
+        _GAMES[game.tag] = game
+    return game.tag
 
 
 @functools.cache
 def bound_rule(tag: str, name: str) -> Callable[..., Any]:
     """One rule of a registered game as a plain function without `self`."""
     if name == "playout_actions" and not has_own_playouts(_GAMES[tag]):
-        name = "legal_actions"  # at once, so that such games compile to the same code as ever
+        name = "legal_actions"  # directly, without a second compiled copy
     return _binder(tag).method(name)
 
 
 @functools.cache
 def _binder(tag: str) -> Binder:
-    return Binder(_GAMES[tag], rule_function, tag)
+    game = _GAMES[tag]
+    arrays = [name for name, field in game.fields().items() if field.shape]
+    return Binder(game, rule_function, tag, [*arrays, "returns"])
+
+
+def bound_functions(game: Game) -> list[Callable[..., Any]]:
+    """The methods and functions, as their authors wrote them, that the game's rules consist of."""
+    binder = _binder(register(game))
+    for name in rule_names(game):
+        binder.method(name)
+    return binder.functions()
+
+
+def rule_names(game: Game) -> tuple[str, ...]:
+    """The methods of the game that compiled code calls."""
+    return (*RULES, "holder", "winning_cells") if game.moves_take_cells else RULES
 
 
 def _game_of(state: Any) -> Game:
@@ -42,27 +65,27 @@ def _game_of(state: Any) -> Game:
 
 
 def legal_actions(state: Any, actions: Any) -> Any:
-    """Writes the legal actions, returns how many."""
+    """Writes the legal actions, returns their number."""
     return _game_of(state).legal_actions(state, actions)
 
 
 def playout_actions(state: Any, actions: Any) -> Any:
-    """Writes the legal actions among which a random playout chooses, returns how many."""
+    """Writes the legal actions among which a random playout chooses, returns their number."""
     return _game_of(state).playout_actions(state, actions)
 
 
 def play_rule(state: Any, action: Any) -> Any:
-    """The game's own `play`; `play` below is what everybody else calls."""
+    """The game's own `play`; others call `play` below."""
     return _game_of(state).play(state, action)
 
 
 def observe(state: Any, planes: Any) -> Any:
-    """Writes what a network sees, from the view of the player to move."""
+    """Writes the observation, from the view of the player to move."""
     return _game_of(state).observe(state, planes)
 
 
 def chance_outcomes(state: Any, actions: Any, probabilities: Any) -> Any:
-    """Writes chance's outcomes and their probabilities, returns how many."""
+    """Writes chance's outcomes and their probabilities, returns their number."""
     return _game_of(state).chance_outcomes(state, actions, probabilities)
 
 
@@ -89,7 +112,7 @@ def play(state: Any, action: Any) -> None:
 
 
 def game_of_type(state: types.Record) -> Game:
-    """The game whose states compiled code knows by this type."""
+    """The game whose states have this type in compiled code."""
     return _GAMES[list(state.fields)[-1]]
 
 

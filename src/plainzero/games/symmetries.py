@@ -20,12 +20,12 @@ class SymmetryTables(NamedTuple):
 
 
 def grid_symmetries(actions: ArrayLike, unmoved: Sequence[int] = ()) -> list[Symmetry]:
-    """Every way to turn a board: seven of a square, three of any other rectangle.
+    """Every way to turn a board: seven for a square, three for other rectangles.
 
     Args:
-        actions: the action at each row and column of the observation, -1 where there is none; each
-            action must stand there once.
-        unmoved: the actions that have no place on the board and stay what they are, as a pass.
+        actions: the action at each row and column of the observation, -1 for none; each action
+            must occur once.
+        unmoved: the actions that have no place on the board and stay the same, such as a pass.
     """
     grid = np.asarray(actions)
     quarter_turns = (0, 1, 2, 3) if grid.shape[0] == grid.shape[1] else (0, 2)
@@ -34,7 +34,7 @@ def grid_symmetries(actions: ArrayLike, unmoved: Sequence[int] = ()) -> list[Sym
 
 
 def board_turn(quarter_turns: int, flip: bool) -> Turn:
-    """The board with left and right exchanged if `flip`, then so many quarter turns to the left."""
+    """Exchanges left and right if `flip`, then makes `quarter_turns` quarter turns to the left."""
 
     def turn(planes: NDArray[Any]) -> NDArray[Any]:
         return np.rot90(planes[..., ::-1] if flip else planes, quarter_turns, axes=(-2, -1))
@@ -43,7 +43,7 @@ def board_turn(quarter_turns: int, flip: bool) -> Turn:
 
 
 def _turned_actions(turn: Turn, grid: NDArray[Any], unmoved: Sequence[int]) -> list[int]:
-    """What each action becomes: the one that stands where it is turned to."""
+    """What each action becomes: the action of the cell to which its own is turned."""
     became = dict(zip(turn(grid).flat, grid.flat, strict=True)) | {a: a for a in unmoved}
     return [int(became[action]) for action in sorted(became) if action >= 0]
 
@@ -52,7 +52,7 @@ def symmetry_tables(game: Game) -> SymmetryTables:
     """Where each number of a turned observation and of a turned policy comes from.
 
     Raises:
-        ValueError: when a symmetry does more than move the numbers of an observation about.
+        ValueError: if a symmetry does more than permute the numbers of an observation.
     """
     size = math.prod(game.observation_shape)
     planes, actions = [np.arange(size)], [np.arange(game.num_actions)]

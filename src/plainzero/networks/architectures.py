@@ -1,8 +1,8 @@
-"""The networks: a shared body, policy logits, and values.
+"""The networks: a shared body, a policy head and a value head.
 
-There is no batch norm. The second convolution of a block and the last layer of each head start at
-zero instead, so that a new network's blocks pass their input on, its policy is uniform and its
-value 0; and playing computes the same function as training.
+There is no batch norm. Instead, the second convolution of a block and the last layer of each head
+start at zero: a new network's blocks pass their input on, its policy is uniform and its value 0.
+Playing thus computes the same function as training.
 """
 
 import itertools
@@ -15,18 +15,21 @@ from torch.nn import functional
 
 from plainzero.games.contract import Game
 from plainzero.networks.config import NetworkConfig, resolve_network
+from plainzero.networks.torch_private import check_version
+
+check_version(torch.__version__)
 
 Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
 
 HEAD_CHANNELS = 32
-"""Channels that each head of a board reads, at most as many as the body has."""
+"""Channels that each head of a board network reads, or those of the body if it has fewer."""
 
 VALUE_WIDTH = 64
 """Units of the value head's hidden layer."""
 
 
 class Output(NamedTuple):
-    """What a network says of a batch of positions, from the mover's view."""
+    """A network's output for a batch of positions, from the mover's point of view."""
 
     logits: Tensor  # [B, A]
     values: Tensor  # [B], or [B, players]: column k is the k-th player after the mover
@@ -34,10 +37,10 @@ class Output(NamedTuple):
 
 
 def make_network(game: Game, config: NetworkConfig, seed: int) -> "Network":
-    """A new network for the game; equal seeds give equal weights, whatever was drawn before.
+    """A new network for the game; equal seeds give equal weights.
 
     Raises:
-        ValueError: when the game cannot have such a network.
+        ValueError: when the config does not fit the game.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -45,7 +48,7 @@ def make_network(game: Game, config: NetworkConfig, seed: int) -> "Network":
 
 
 def draw_zeros(network: "Network", seed: int = 1) -> "Network":
-    """The network with the weights that begin at zero drawn as well, as after some training."""
+    """Draws the weights that start at zero, too, as after some training; returns the network."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in network.parameters():
@@ -81,12 +84,12 @@ class Network(nn.Module):
         self.value.append(_zeroed(nn.Linear(VALUE_WIDTH, num_values)))
 
     def forward(self, planes: Tensor) -> Output:
-        """What the network says of observations [B, *shape]."""
+        """The output for observations [B, *shape]."""
         features = self.body(planes)
         return self.finish(self.policy(features), self.value(features))
 
     def finish(self, logits: Tensor, values: Tensor) -> Output:
-        """The output, from what the last layer of each head computed."""
+        """The output, given those of the last layer of each head."""
         if self.config.values == "wdl":
             chances = torch.softmax(values, 1)
             return Output(logits, chances[:, 0] - chances[:, 2], values)
@@ -95,7 +98,7 @@ class Network(nn.Module):
 
 
 class Block(nn.Module):
-    """Two convolutions added to what came in."""
+    """Two convolutions, added to the input."""
 
     def __init__(self, channels: int, pooling: "Pooling | None") -> None:
         """Starts as the identity."""
@@ -114,7 +117,7 @@ class Block(nn.Module):
 
 
 class Pooling(nn.Module):
-    """Mean and maximum of each channel over the board, mixed, added back as a bias (KataGo)."""
+    """Each channel's mean and maximum over the board, mixed and added as a bias (KataGo)."""
 
     def __init__(self, channels: int) -> None:
         """Starts by adding nothing."""
@@ -129,7 +132,7 @@ class Pooling(nn.Module):
 
 
 def _residual_body(planes: int, config: NetworkConfig) -> nn.Sequential:
-    """A convolution, then the blocks; the last and every second before it pool, where asked."""
+    """A convolution, then the blocks; with pooling, the last block and every second before it."""
     stem = nn.Conv2d(planes, config.channels, 3, padding=1)
     blocks = [
         Block(config.channels, Pooling(config.channels) if config.pooling and i % 2 == 0 else None)

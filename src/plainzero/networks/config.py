@@ -1,4 +1,4 @@
-"""Which network a game gets: every option, and what `auto` stands for."""
+"""The options of a network, and what `auto` stands for."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -23,19 +23,18 @@ class NetworkConfig:
     channels: int = 48
     """Channels of every convolution of the body."""
     pooling: bool = False
-    """Global pooling in the last block and every second before it (KataGo): what the whole board
-    looks like, as a bias."""
+    """Global pooling in the last block and every second one before it (KataGo), added as a bias."""
     layers: int = 2
     """Hidden layers of the mlp."""
     width: int = 128
-    """Units in each of them."""
+    """Units of each hidden layer."""
     values: Values = "auto"
-    """mover: one value, for the player to move, by tanh. players: one for each, the mover first.
-    wdl: chances of a win, a draw and a loss, two players only. auto: mover for one or two players,
-    else players."""
+    """mover: one value, for the player to move, by tanh. players: one per player, the mover first.
+    wdl: probabilities of win, draw and loss, for two players only. auto: mover for one or two
+    players, else players."""
 
     def __post_init__(self) -> None:
-        """Refuses values that make no sense, and options that another one would ignore."""
+        """Refuses invalid values, and options that would have no effect."""
         settings.check_types(self)
         for option, most in _AT_MOST.items():
             value = getattr(self, option)
@@ -45,8 +44,8 @@ class NetworkConfig:
             given = getattr(self, option)
             if self.kind not in ("auto", kind) and given != _default(option):
                 raise ValueError(
-                    f"{option} is {given}, and counts only with kind={kind}; here kind is "
-                    f"{self.kind}: leave out one of them"
+                    f"{option} is {given}, which has no effect with kind={self.kind}, only with "
+                    f"kind={kind}: leave out one of them"
                 )
 
 
@@ -61,10 +60,10 @@ _COUNTS_WITH = {
 
 
 def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
-    """The same options with every `auto` decided for the game.
+    """The options with every `auto` resolved for the game.
 
     Raises:
-        ValueError: when the game cannot have such a network.
+        ValueError: when the config does not fit the game.
     """
     rank, players = len(game.observation_shape), game.num_players
     if config.kind == "residual" and rank != 3:
@@ -79,7 +78,7 @@ def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
         )
     if config.values == "mover" and players > 2:
         raise ValueError(
-            f"values is mover, which says nothing of the others, and {game.name} has {players} "
+            f"values is mover, which leaves out the other players, and {game.name} has {players} "
             "players: use values=players"
         )
     kind = ("residual" if rank == 3 else "mlp") if config.kind == "auto" else config.kind

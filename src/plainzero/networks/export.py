@@ -1,4 +1,4 @@
-"""A network as an ONNX file, checked by running it."""
+"""Networks as ONNX files, verified by running them."""
 
 import copy
 import importlib
@@ -16,23 +16,23 @@ from plainzero.atomic_files import write_whole
 from plainzero.games.contract import Game
 
 TOLERANCE = 1e-4
-"""How far ONNX Runtime's answers may lie from PyTorch's, in units of 1 + the largest of them."""
+"""Largest difference of ONNX Runtime from PyTorch, relative to 1 + the largest output."""
 
 _OPSET = 17
 
 
 class ExportError(ValueError):
-    """A network that cannot be exported, or whose file does not say what the network says."""
+    """A network cannot be exported, or its file gives other results."""
 
 
 def export_onnx(network: nn.Module, game: Game, path: Path | str) -> None:
-    """Writes the network as an ONNX file, having run it in ONNX Runtime beside PyTorch.
+    """Writes the network as an ONNX file, after comparing ONNX Runtime with PyTorch.
 
-    The file takes `planes` [B, *shape] and gives `logits` [B, A] and `values`, B being free.
+    The model takes `planes` [B, *shape] and returns `logits` [B, A] and `values`, for any B.
 
     Raises:
-        ExportError: when ONNX Runtime is not installed, or says something else than PyTorch; there
-            is no file then.
+        ExportError: when ONNX Runtime is not installed, or differs from PyTorch; no file is
+            written then.
         OSError: when the file cannot be written.
     """
     if not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
@@ -44,7 +44,7 @@ def export_onnx(network: nn.Module, game: Game, path: Path | str) -> None:
 
 
 def check_onnx(network: nn.Module, game: Game, model: bytes) -> None:
-    """Refuses a file's contents whose answers are not the network's, on batches of several sizes.
+    """Refuses an ONNX model that differs from the network, on batches of several sizes.
 
     Raises:
         ExportError: says how far apart they are.
@@ -61,8 +61,8 @@ def check_onnx(network: nn.Module, game: Game, model: bytes) -> None:
             difference = np.abs(answer - expected).max() / (1 + np.abs(expected).max())
             if answer.shape != expected.shape or not difference <= TOLERANCE:
                 raise ExportError(
-                    f"the ONNX file gives other {name} than PyTorch, by {difference:.2g} where "
-                    f"{TOLERANCE:g} is allowed: it was not written"
+                    f"the {name} of the ONNX model differ from PyTorch's by {difference:.2g}; "
+                    f"at most {TOLERANCE:g} is allowed, so the file was not written"
                 )
 
 
@@ -77,11 +77,11 @@ def open_session(model: bytes, threads: int) -> Any:
 
 
 def onnx_bytes(network: nn.Module, game: Game) -> bytes:
-    """The network in ONNX: `planes` [B, *shape] in, `logits` and `values` out, B free."""
+    """The network as an ONNX model: `planes` [B, *shape] to `logits` and `values`, for any B."""
     example = torch.zeros((2, *game.observation_shape))
-    file: Any = io.BytesIO()  # which the signature leaves out
+    file: Any = io.BytesIO()  # missing in the signature
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the exporter's own deprecations
+        warnings.simplefilter("ignore")  # the exporter's deprecation warnings
         torch.onnx.export(
             _Pair(copy.deepcopy(network)).eval(),
             (example,),

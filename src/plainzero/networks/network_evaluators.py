@@ -1,7 +1,7 @@
-"""Inference engines behind one protocol: observations in, logits and values out.
+"""Backends behind one protocol: observations in, logits and values out.
 
-Each engine gives what PyTorch gives in float32, within its tolerance below. An instance serves one
-caller at a time; several may run in threads of their own, PyTorch and ONNX Runtime let go of
+Each backend agrees with PyTorch in float32 within its tolerance below. An instance serves one
+caller at a time; several can run in different threads, because PyTorch and ONNX Runtime release
 Python's lock while they compute.
 """
 
@@ -9,6 +9,7 @@ import importlib.util
 import time
 from typing import Any, Protocol
 
+import llvmlite.binding as llvm
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -16,94 +17,95 @@ from torch import nn
 
 from plainzero.games.contract import Game
 from plainzero.networks.sample_positions import random_positions
+from plainzero.search.evaluators import HostEvaluator
 
-ENGINES = ("torch", "torch-bf16", "torch-int8", "onnx")
-"""Every engine of the CPU; `available_engines` says which of them can run here."""
+CPU_BACKENDS = ("torch", "torch-bf16", "torch-int8", "onnx")
+"""The backends for a CPU; `available_backends` says which of them run here."""
 
-CUDA_ENGINES = ("cuda-bf16", "cuda-float32")
-"""Those of a GPU."""
+GPU_BACKENDS = ("gpu-bf16", "gpu-float32")
+"""The backends for a GPU."""
 
 MEASURING_SECONDS = 0.5
-"""How long `choose_engine` measures, all engines together."""
+"""Time in which `choose_backend` measures all backends."""
 
 TOLERANCES = {
     "torch": 1e-4,
     "torch-bf16": 2e-2,
     "torch-int8": 5e-2,
     "onnx": 1e-4,
-    "cuda-bf16": 2e-2,  # as cuda_engine.py has it
-    "cuda-float32": 1e-3,
+    "gpu-bf16": 2e-2,  # as networks/gpu/backend.py has it
+    "gpu-float32": 1e-3,
 }
-"""The largest `disagreement` with PyTorch in float32, by engine."""
+"""The largest `disagreement` with PyTorch in float32, by backend."""
 
-_BF16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16")
-_INT8_INSTRUCTIONS = ("avx512_vnni", "avx_vnni", "amx_int8")
+_BF16_INSTRUCTIONS = ("avx512bf16", "amx-bf16", "bf16")
+_INT8_INSTRUCTIONS = ("avx512vnni", "avxvnni", "amx-int8")
 
 Floats = NDArray[np.float32]
 
 
-class NetworkEvaluator(Protocol):
-    """What self-play and search call."""
+class NetworkEvaluator(HostEvaluator, Protocol):
+    """A network as self-play and search call it."""
 
-    engine: str
+    backend: str
 
-    def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
+    def __call__(self, planes: Floats, /) -> tuple[Floats, Floats]:
         """Logits [B, A] and values [B] or [B, players] of observations [B, *shape].
 
-        The arrays are the caller's: later calls do not change them.
+        The caller owns the arrays: later calls do not change them.
         """
 
     def load(self, network: nn.Module) -> None:
-        """Takes the weights of a network of the same shape; the next call uses them."""
+        """Replaces the weights by those of a network of the same shape, from the next call on."""
 
 
 def make_evaluator(
-    network: nn.Module, game: Game, engine: str = "auto", batch_size: int = 256, threads: int = 1
+    network: nn.Module, game: Game, backend: str = "auto", batch_size: int = 256, threads: int = 1
 ) -> NetworkEvaluator:
     """An evaluator with its own copy of the network's weights.
 
     Args:
-        network: of `make_network`.
-        game: the one it was made for.
-        engine: of `ENGINES` or `CUDA_ENGINES`, or auto for the fastest on the CPU.
-        batch_size: what `auto` measures with; calls may have any size.
-        threads: that one call may use.
+        network: from `make_network`.
+        game: the game it was made for.
+        backend: one of `CPU_BACKENDS` or `GPU_BACKENDS`, or auto for the fastest on the CPU.
+        batch_size: the size that `auto` measures; calls may have any size.
+        threads: the number of threads that one call uses.
 
     Raises:
-        ValueError: for an engine that is none, or that cannot run here.
+        ValueError: for an unknown backend, or one that cannot run here.
     """
     if threads < 1:
         raise ValueError(f"threads is {threads}; it must be 1 or more")
-    if engine == "auto":
-        engine = choose_engine(network, game, batch_size, threads)
-    check_engine(engine, network)
-    if engine in CUDA_ENGINES:
-        from plainzero.networks.gpu.backend import CudaEvaluator
+    if backend == "auto":
+        backend = choose_backend(network, game, batch_size, threads)
+    check_backend(backend, network)
+    if backend in GPU_BACKENDS:
+        from plainzero.networks.gpu.backend import GpuNetworkEvaluator
 
-        return CudaEvaluator(network, game, is_bf16=engine == "cuda-bf16", rows=batch_size)
-    if engine == "onnx":
+        return GpuNetworkEvaluator(network, game, is_bf16=backend == "gpu-bf16", rows=batch_size)
+    if backend == "onnx":
         from plainzero.networks.backends.onnx_backend import OnnxEvaluator
 
         return OnnxEvaluator(network, game, threads)
-    if engine == "torch-int8":
+    if backend == "torch-int8":
         from plainzero.networks.backends.int8_backend import Int8Evaluator
 
         return Int8Evaluator(network, game, threads)
     from plainzero.networks.backends.torch_backend import TorchEvaluator
 
-    return TorchEvaluator(network, threads, is_bf16=engine == "torch-bf16")
+    return TorchEvaluator(network, threads, is_bf16=backend == "torch-bf16")
 
 
-def available_engines(network: nn.Module) -> list[str]:
-    """The engines that can run this network here."""
-    return [engine for engine in ENGINES if not _obstacle(engine, network)]
+def available_backends(network: nn.Module) -> list[str]:
+    """The backends that can run this network here."""
+    return [backend for backend in CPU_BACKENDS if not _obstacle(backend, network)]
 
 
-def choose_engine(network: nn.Module, game: Game, batch_size: int = 256, threads: int = 1) -> str:
-    """The engine that evaluates most positions a second, measured for half a second in all.
+def choose_backend(network: nn.Module, game: Game, batch_size: int = 256, threads: int = 1) -> str:
+    """The backend that evaluates the most positions per second, measured in half a second.
 
-    One that says something else of positions of random play than PyTorch in float32, beyond its
-    tolerance, is not taken.
+    A backend that differs from PyTorch in float32 by more than its tolerance, on positions of
+    random play, is left out.
     """
     if batch_size < 1:
         raise ValueError(f"batch_size is {batch_size}; it must be 1 or more")
@@ -111,72 +113,71 @@ def choose_engine(network: nn.Module, game: Game, batch_size: int = 256, threads
     reference = make_evaluator(network, game, "torch", threads=threads)
     expected = reference(planes)
     candidates = [reference]
-    for engine in set(available_engines(network)) - {"torch"}:
-        evaluator = make_evaluator(network, game, engine, threads=threads)
-        if disagreement(evaluator(planes), expected) <= TOLERANCES[engine]:
+    for backend in set(available_backends(network)) - {"torch"}:
+        evaluator = make_evaluator(network, game, backend, threads=threads)
+        if disagreement(evaluator(planes), expected) <= TOLERANCES[backend]:
             candidates.append(evaluator)
     return _fastest(candidates, planes)
 
 
 def disagreement(answers: tuple[Floats, Floats], expected: tuple[Floats, Floats]) -> float:
-    """The larger of the root mean squares of the differences, in logits and in values."""
+    """The larger root mean square of the differences, of logits or of values."""
     pairs = zip(answers, expected, strict=True)
     return max(float(np.sqrt(np.square(given - wanted).mean())) for given, wanted in pairs)
 
 
 def _fastest(evaluators: list[NetworkEvaluator], planes: Floats) -> str:
-    best = {evaluator.engine: float("inf") for evaluator in evaluators}
+    best = {evaluator.backend: float("inf") for evaluator in evaluators}
     end = time.perf_counter() + MEASURING_SECONDS
     while time.perf_counter() < end:
-        for evaluator in evaluators:  # in turn, so that a busy moment meets all of them
+        for evaluator in evaluators:  # in turn, so that a busy moment slows down all of them
             start = time.perf_counter()
             evaluator(planes)
-            best[evaluator.engine] = min(best[evaluator.engine], time.perf_counter() - start)
-    return min(best, key=lambda engine: best[engine])
+            best[evaluator.backend] = min(best[evaluator.backend], time.perf_counter() - start)
+    return min(best, key=lambda backend: best[backend])
 
 
-def check_engine(engine: str, network: nn.Module) -> None:
-    """Refuses an engine that is none, or that cannot run the network here.
+def check_backend(backend: str, network: nn.Module) -> None:
+    """Refuses an unknown backend, or one that cannot run the network here.
 
     Raises:
         ValueError: says why, and what to do.
     """
-    engines = (*ENGINES, *CUDA_ENGINES)
-    if engine not in engines:
-        raise ValueError(f"there is no engine {engine!r}; choose auto, {', '.join(engines)}")
-    if obstacle := _obstacle(engine, network):
-        raise ValueError(f"engine {engine} {obstacle}")
+    backends = (*CPU_BACKENDS, *GPU_BACKENDS)
+    if backend not in backends:
+        raise ValueError(f"unknown backend {backend!r}; choose auto, {', '.join(backends)}")
+    if obstacle := _obstacle(backend, network):
+        raise ValueError(f"backend {backend} {obstacle}")
 
 
-def _obstacle(engine: str, network: nn.Module) -> str:
-    """What keeps the engine from running the network here, and what to do; nothing if it can."""
+def _obstacle(backend: str, network: nn.Module) -> str:
+    """Why the backend cannot run the network here, and what to do; empty if it can."""
     config: Any = getattr(network, "config", None)
-    if engine in CUDA_ENGINES and not torch.cuda.is_available():
+    if backend in GPU_BACKENDS and not torch.cuda.is_available():
         return "needs an NVIDIA GPU and a PyTorch with CUDA: choose auto"
-    if engine == "cuda-bf16" and not has_cuda_bf16():
-        return "needs a GPU that multiplies bf16 numbers itself: choose cuda-float32"
-    if engine == "torch-bf16" and not _has_instructions(_BF16_INSTRUCTIONS):
-        return "needs a processor that multiplies bf16 numbers itself: choose auto"
-    if engine == "torch-int8" and getattr(config, "kind", "") != "residual":
+    if backend == "gpu-bf16" and not has_gpu_bf16():
+        return "needs a GPU with bf16 arithmetic: choose gpu-float32"
+    if backend == "torch-bf16" and not _has_instructions(_BF16_INSTRUCTIONS):
+        return "needs a processor with bf16 instructions: choose auto"
+    if backend == "torch-int8" and getattr(config, "kind", "") != "residual":
         return "needs a residual network: choose auto"
-    if engine == "torch-int8" and not _has_instructions(_INT8_INSTRUCTIONS):
+    if backend == "torch-int8" and not _has_instructions(_INT8_INSTRUCTIONS):
         return "needs a processor with VNNI instructions: choose auto"
-    if engine == "onnx" and not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
+    if backend == "onnx" and not all(map(importlib.util.find_spec, ("onnx", "onnxruntime"))):
         return "is not installed: pip install 'plainzero[onnx]'"
     return ""
 
 
-def choose_cuda_engine() -> str:
-    """The engine for the GPU that PyTorch works with."""
-    return "cuda-bf16" if has_cuda_bf16() else "cuda-float32"
+def choose_gpu_backend() -> str:
+    """The backend for the GPU that PyTorch uses."""
+    return "gpu-bf16" if has_gpu_bf16() else "gpu-float32"
 
 
-def has_cuda_bf16() -> bool:
-    """Whether the GPU that PyTorch works with multiplies bf16 numbers itself."""
+def has_gpu_bf16() -> bool:
+    """Whether the GPU that PyTorch uses has bf16 arithmetic."""
     return torch.cuda.is_available() and torch.cuda.get_device_capability() >= (8, 0)
 
 
 def _has_instructions(names: tuple[str, ...]) -> bool:
-    """Whether this processor has one of these kinds of instructions."""
-    capabilities = torch.cpu.get_capabilities()
-    return any(capabilities.get(name) for name in names)
+    """Whether this processor has one of these instruction sets, named as LLVM names them."""
+    return any(llvm.get_host_cpu_features().get(name) for name in names)

@@ -1,4 +1,4 @@
-"""Positions to measure engines with."""
+"""Positions to calibrate and measure backends with."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from plainzero.games.contract import CHANCE, Game
 
 
 def random_positions(game: Game, count: int) -> NDArray[np.float32]:
-    """Observations [count, *shape] of positions met in random play, always the same ones."""
+    """Observations [count, *shape] of positions from random play, the same ones each time."""
     generator = np.random.default_rng(0)
     planes = np.zeros((count, *game.observation_shape), np.float32)
     state, filled = game.new_state(), 0

@@ -1,4 +1,4 @@
-"""An evaluator that looks at each position in every way the game allows to turn it."""
+"""An evaluator that averages over the symmetries of a game."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,22 @@ Floats = NDArray[np.float32]
 
 
 class AveragingEvaluator:
-    """The mean over a game's symmetries of what another evaluator says; see `NetworkEvaluator`.
+    """The mean of another evaluator's output over a game's symmetries; see `NetworkEvaluator`.
 
-    Logits are averaged, not probabilities: what an evaluator says of illegal moves, which it cannot
-    know to be illegal, then has no part in the policy over the legal ones. A batch of B positions
-    becomes one call with B times as many as there are symmetries, the identity counted.
+    Logits are averaged, not probabilities: those of illegal moves, which an evaluator does not know
+    to be illegal, then do not affect the policy over the legal ones. B positions and S symmetries,
+    including the identity, become one call with B · S positions.
     """
 
     def __init__(self, evaluator: NetworkEvaluator, game: Game) -> None:
-        """Wraps the evaluator, which must be used by nobody else at the same time."""
-        self.engine = evaluator.engine
+        """Wraps the evaluator, which must have no other caller at the same time."""
+        self.backend = evaluator.backend
         self._evaluator = evaluator
         self._planes_index, actions_index = symmetry_tables(game)
         self._back_index = np.argsort(actions_index, axis=1)  # [S, A]
 
     def load(self, network: nn.Module) -> None:
-        """Takes new weights."""
+        """See `NetworkEvaluator`."""
         self._evaluator.load(network)
 
     def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
@@ -42,6 +42,6 @@ class AveragingEvaluator:
 
 
 def _mean(answers: Floats) -> Floats:
-    """Over the symmetries [B, S, …]; in float64, where their order makes no difference."""
+    """The mean over the symmetries of [B, S, …]; in float64, so that their order has no effect."""
     mean: NDArray[np.float64] = answers.mean(1, dtype=np.float64)
     return mean.astype(np.float32)

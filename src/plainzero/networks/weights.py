@@ -1,6 +1,6 @@
-"""Weights in files: safetensors, whole or not at all.
+"""Files of weights, in the safetensors format, written atomically.
 
-A digest of the tensors goes into each file, by which damage is found.
+Each file holds a digest of its tensors, so that damage is detected.
 """
 
 import hashlib
@@ -18,16 +18,16 @@ _DIGEST = "plainzero.sha256"
 
 
 class WeightsError(ValueError):
-    """A file of weights that is missing, damaged, or of another network."""
+    """A file of weights is missing, damaged, or belongs to another network."""
 
 
 def save_weights(
     network: nn.Module | Mapping[str, Tensor], path: Path | str, metadata: Mapping[str, str]
 ) -> None:
-    """Writes a network's weights, or a state dict, and what is to be known of them.
+    """Writes a network's weights, or a state dict, with metadata.
 
     Raises:
-        OSError: when it cannot be written; what was there before is still there.
+        OSError: when the file cannot be written; an existing file is left as it was.
     """
     named = network.state_dict() if isinstance(network, nn.Module) else network
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in named.items()}
@@ -35,10 +35,10 @@ def save_weights(
 
 
 def load_weights(path: Path | str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a file by name, and what was written of them.
+    """The tensors of a file by name, and its metadata.
 
     Raises:
-        WeightsError: when there is no such file, or it is damaged.
+        WeightsError: when the file is missing or damaged.
     """
     if not Path(path).is_file():
         raise WeightsError(f"there are no weights at {path}")
@@ -50,7 +50,7 @@ def load_weights(path: Path | str) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise WeightsError(f"{path} cannot be read: {error}") from error
     digest = metadata.pop(_DIGEST, None)
     if digest is not None and digest != _digest(weights):
-        raise WeightsError(f"{path} is damaged: its contents are not those it was written with")
+        raise WeightsError(f"{path} is damaged: its contents do not match its digest")
     return weights, metadata
 
 
@@ -58,12 +58,12 @@ def put_weights(network: nn.Module, weights: Mapping[str, Tensor], source: Path 
     """Copies weights into a network of the same shape.
 
     Args:
-        network: is changed, or left as it is when the weights do not fit.
-        weights: by name.
-        source: where they are from, for the message.
+        network: changed in place; left as it was if the weights do not fit.
+        weights: the tensors by name.
+        source: their origin, for the message.
 
     Raises:
-        WeightsError: names the first that does not fit.
+        WeightsError: names the first tensor that does not fit.
     """
     own = network.state_dict()
     for name, tensor in own.items():

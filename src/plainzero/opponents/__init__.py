@@ -1,7 +1,9 @@
-"""Players that learn nothing: random, alpha-beta on any game, and perfect play where it is known.
+"""Agents that need no training: random, alpha-beta, search, perfect play and bundled networks.
 
-In reading order: `protocol`, `random_player`, `alpha_beta` (its compiled part in `game_tree`,
-`move_ordering` and `transpositions`), `connect_four_solver` (compiled: `connect_four_kernels` and
-`connect_four_bits`), `perfect`, `positions` (sets of them with the true outcome of every move) and
-`position_making`.
+In reading order: `agent` (the interface), `random_agent`, `search_agent` and `timed_moves`;
+`alpha_beta` (compiled: `alpha_beta_kernels`, `alpha_beta_stack`, `move_ordering`,
+`transposition_table`); `connect_four` (its solver and opening book) and `perfect`;
+`solved_positions` and `decisive_positions` (sets of positions with the outcome of every move);
+`gomoku_evaluator` (with `gomoku_shapes` and `gomoku_evaluator_kernels`); `network_files` and
+`bundled_networks`.
 """

@@ -1,4 +1,4 @@
-"""What every opponent can do, and how one that thinks for long is stopped."""
+"""The interface of agents, and how a long computation is stopped."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -8,93 +8,93 @@ from numpy.typing import NDArray
 from plainzero.games.contract import CHANCE
 
 Stop = Callable[[], bool]
-"""Asked now and then, in the thread that works: whether to give up. It may take its time."""
+"""Called regularly, in the thread that computes: whether to stop. It may be slow."""
 
 
 class Stopped(Exception):
-    """Raised by what was asked to stop; it can be used again at once."""
+    """Raised by a computation that was stopped; the object can be used again at once."""
 
 
-class Opponent(Protocol):
-    """A player of one game."""
+class Agent(Protocol):
+    """Whatever chooses moves in one game."""
 
     name: str
 
     def choose(self, states: Sequence[Any], seed: int) -> list[int]:
-        """One legal action for each position; none of them is over or chance's to move.
+        """One legal action for each position, in which a player is to move.
 
-        Positions come in batches, so that a player with a network can ask it once for all of them.
-        The same positions and the same seed give the same actions.
+        Positions come in batches, so that a network can evaluate them together. The same positions
+        and the same seed give the same actions.
         """
         ...
 
 
-class PlayedGame(NamedTuple):
-    """A game as far as it was played, for players that follow it from its first move."""
+class GameHistory(NamedTuple):
+    """A game so far, for agents that need all of its moves."""
 
-    number: int  # tells apart the games of a match, and stays the same from move to move
-    moves: Sequence[int]  # all actions from the beginning, those of the opening included
-    movers: Sequence[int]  # who played each of them, CHANCE for chance
-    state: Any  # where they lead
-
-
-class GaveUp(NamedTuple):
-    """What a player says instead of a move: it has lost the game."""
-
-    fault: str = ""  # what went wrong with it; nothing where it resigned
-    transcript: str = ""  # what was said to it and by it until then
+    number: int  # identifies the game within a match
+    moves: Sequence[int]  # all actions from the start, including the opening's
+    movers: Sequence[int]  # the player of each, CHANCE for chance
+    state: Any  # the position after them
 
 
-Decision = int | GaveUp
+class Forfeit(NamedTuple):
+    """A lost game in place of a move: the agent resigned or failed."""
+
+    fault: str = ""  # why it failed; empty if it resigned
+    transcript: str = ""  # the exchange with the engine until then
+
+
+Decision = int | Forfeit
 
 
 @runtime_checkable
-class Follower(Protocol):
-    """A player that must see every move of a game, such as a program with a board of its own."""
+class HistoryAgent(Protocol):
+    """An agent that must see every move of a game, such as an engine with its own board."""
 
     name: str
 
-    def choose_following(
-        self, games: Sequence[PlayedGame], seed: int, stop: Stop | None = None
+    def choose_with_history(
+        self, games: Sequence[GameHistory], seed: int, stop: Stop | None = None
     ) -> list[Decision]:
-        """One legal action for each game, or the end of it.
+        """One legal action for each game, or a forfeit.
 
         Raises:
-            Stopped: when `stop` says so, which is asked between games, in any thread.
+            Stopped: when `stop` returns true; it is called between games, in any thread.
         """
         ...
 
 
 def choose_moves(
-    player: Opponent, games: Sequence[PlayedGame], seed: int, stop: Stop | None = None
+    agent: Agent, games: Sequence[GameHistory], seed: int, stop: Stop | None = None
 ) -> list[Decision]:
-    """What the player does in each game, whether it follows games or looks at positions alone.
+    """The agent's decision in each game, from its history or from the position alone.
 
     Raises:
-        Stopped: when `stop` says so; only players that follow games ask it.
+        Stopped: when `stop` returns true; only agents that need the history call it.
     """
-    if isinstance(player, Follower):
-        return player.choose_following(games, seed, stop)
-    return [*player.choose([game.state for game in games], seed)]
+    if isinstance(agent, HistoryAgent):
+        return agent.choose_with_history(games, seed, stop)
+    return [*agent.choose([game.state for game in games], seed)]
 
 
 def require_choices(states: Sequence[Any] | NDArray[Any]) -> None:
-    """Refuses positions in which no player can choose.
+    """Refuses positions in which no player is to move.
 
     Raises:
-        ValueError: when a game is over or it is chance's turn.
+        ValueError: when the game is over or chance is to move.
     """
     for index, state in enumerate(states):
         if state.is_over or state.to_play == CHANCE:
-            reason = "the game is over" if state.is_over else "it is chance's turn"
+            reason = "the game is over" if state.is_over else "chance is to move"
             raise ValueError(f"no move can be chosen in position {index}: {reason}")
 
 
 def check_stop(stop: Stop | None) -> None:
-    """Goes on unless `stop` says yes.
+    """Raises `Stopped` if `stop` returns true.
 
     Raises:
-        Stopped: when it does.
+        Stopped: if so.
     """
     if stop is not None and stop():
-        raise Stopped("stopped before the answer was found; ask again for it")
+        raise Stopped("stopped before the result was found")

@@ -1,67 +1,61 @@
-"""Alpha-beta on any game of the contract: the classical opponent, which knows only the rules."""
+"""Alpha-beta for any game: the classical agent, which knows only the rules."""
 
-import functools
-import hashlib
 import itertools
 import math
 import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.games.contract import Game, has_chance
+from plainzero.games.contract import Game, RuleFault, has_chance
 from plainzero.games.rules import register
-from plainzero.opponents import alpha_beta_kernels as game_tree
-from plainzero.opponents import move_ordering
 from plainzero.opponents import transposition_table as transpositions
 from plainzero.opponents.agent import Stop, Stopped, check_stop, require_choices
-from plainzero.opponents.alpha_beta_kernels import CURSOR, FRAME, TIE, TreeWork, search_tree
+from plainzero.opponents.alpha_beta_kernels import TIE, search_tree
+from plainzero.opponents.alpha_beta_stack import CURSOR, FRAME, TreeWork
 from plainzero.opponents.transposition_table import make_table, word_masks, word_view
-from plainzero.search.runner import RuleFault
 
 TABLE_BYTES = 1 << 24
 DECAY = 1.0 - 1.0 / 4096
-"""What is left of a value for each ply it lies ahead: the quicker of two wins is better."""
+"""A value's factor for each ply it lies ahead, so that quicker wins are better."""
 
-_STEPS_PER_CALL = 20_000  # some milliseconds, then Python looks at clock, Ctrl-C and `stop`
+_STEPS_PER_CALL = 20_000  # a few milliseconds, then Python checks the clock, Ctrl-C and `stop`
 _MOST_PLIES = 30_000
 
 
 class Analysis(NamedTuple):
-    """What alpha-beta found out about a position."""
+    """The result of alpha-beta for a position."""
 
-    values: NDArray[np.float64]  # [A] for the mover; NaN where the move is not legal
-    depth: int  # plies of the last search that was finished
-    is_exact: bool  # nothing was cut off by the depth: the values are those of perfect play
-    nodes: int  # positions searched, in lesser depths too; those played to order moves are not
+    values: NDArray[np.float64]  # [A] for the mover; NaN for illegal moves
+    depth: int  # plies of the last finished search
+    is_exact: bool  # the depth cut nothing off, so the values are those of perfect play
+    nodes: int  # positions searched at all depths, without those played to order moves
 
 
 OnDepth = Callable[[Analysis], None]
-"""Called with what a depth found, before the next one is searched."""
+"""Called with the result of a depth before the next one is searched."""
 
 
 class AlphaBeta:
-    """Searches to a depth, and takes 0 for the value of positions beyond it.
+    """Searches to a depth, and takes positions beyond it to be worth 0.
 
-    Depth 1, 2, … are searched one after the other (iterative deepening), with the best move of
-    the depth before tried first, then those that leave few replies or refuted other positions.
-    Chance's plays count as plies. With three or more players it fears that all others join
-    against it ("paranoid").
+    It deepens iteratively: the best move of the previous depth is tried first, then moves that
+    leave few replies or refuted other positions. Chance's outcomes count as plies. With three or
+    more players it assumes that all others play against it ("paranoid").
 
-    Every question takes a `stop`, asked every few milliseconds. When it says yes, the last depth
-    that was finished counts, 1 at least. Threads may ask at the same time: each question has a
-    stack of its own, and they take turns at the table.
+    Every method takes a `stop`, called every few milliseconds. When it returns true, the last
+    finished depth counts, which is at least 1. Several threads may search at once: each search has
+    its own stack, and they take turns using the table.
 
     Args:
         game: any game.
         depth: plies to look ahead.
-        seconds: a limit for one position; the last depth that was finished counts. 0: none.
-        table_bytes: of the transposition table; 0: none.
+        seconds: time limit per position; the last finished depth counts. 0: none.
+        table_bytes: size of the transposition table; 0: none.
 
     Raises:
         ValueError: when a limit is out of range.
@@ -78,14 +72,14 @@ class AlphaBeta:
             raise ValueError(f"table_bytes must be 0 (no table) or more, not {table_bytes}")
         self.game, self.depth, self.seconds = game, depth, seconds
         self.name = f"alphabeta:{depth}" + (f",seconds={seconds:g}" if seconds else "")
-        self._tag = f"{register(game)}_{_kernel_digest()}"
+        self._tag = register(game)
         self._most_plies = min(depth, game.max_turns)
         self._table = make_table(table_bytes)
         self._lock = threading.Lock()  # of the table
         self._salts = itertools.count(1)
 
     def choose(self, states: Sequence[Any], seed: int, stop: Stop | None = None) -> list[int]:
-        """The best move for each position; of equals any, by the seed."""
+        """The best move for each position; ties are broken at random."""
         require_choices(states)
         generator = random.Random(seed)
         return [
@@ -98,19 +92,19 @@ class AlphaBeta:
     ) -> Analysis:
         """The values of all legal moves, each searched with an open window.
 
-        A known result n plies ahead counts DECAY^n of itself; what is not known counts 0.
-        `on_depth` is called with what each depth found.
+        A known result n plies ahead counts DECAY^n of itself; an unknown one counts 0.
+        `on_depth` is called with the result of each depth.
         """
         require_choices([state])
         return self._deepen(state, True, stop, on_depth)
 
     def solve(self, state: Any, stop: Stop | None = None) -> Analysis:
-        """The values of all legal moves, searched at once to the depth, quick and late wins alike.
+        """The values of all legal moves, searched at full depth; quick and late wins are equal.
 
-        For games whose end lies within the depth; what one call has found serves the next.
+        For games that end within the depth. Later calls reuse the table.
 
         Raises:
-            Stopped: when `stop` says yes; what the table has learned by then stays.
+            Stopped: when `stop` returns true; the table keeps its entries.
         """
         require_choices([state])
         check_stop(stop)
@@ -121,9 +115,9 @@ class AlphaBeta:
     def _deepen(
         self, state: Any, needs_all: bool, stop: Stop | None, on_depth: OnDepth | None = None
     ) -> Analysis:
-        """Depth after depth, until the last one, the truth, the end of the time, or `stop`."""
+        """Searches deeper until the last depth, an exact result, the time limit or `stop`."""
         work = self._make_work(state, needs_all)
-        analysis = self._search(work, 1)  # always whole, and compiling is not on the clock
+        analysis = self._search(work, 1)  # always finished, and compiling does not count as time
         deadline = time.perf_counter() + self.seconds if self.seconds else math.inf
 
         def is_over() -> bool:
@@ -142,12 +136,12 @@ class AlphaBeta:
         """One search to `depth`.
 
         Raises:
-            Stopped: when `stop` says yes before its end.
+            Stopped: when `stop` returns true before it ends.
         """
         cursor = work.cursor[0]
         cursor.ply, cursor.depth = -1, depth
         work.root_values[:] = np.nan
-        while not self._go_on(work):
+        while not self._continue(work):
             check_stop(stop)
         if cursor.has_no_action:
             raise RuleFault(
@@ -157,14 +151,14 @@ class AlphaBeta:
         is_exact = bool(work.frames[0].is_complete)
         return Analysis(work.root_values.copy(), depth, is_exact, int(cursor.nodes))
 
-    def _go_on(self, work: TreeWork) -> bool:
-        """Some milliseconds of a search; whether it is done."""
+    def _continue(self, work: TreeWork) -> bool:
+        """Searches for a few milliseconds; returns whether the search is done."""
         # Without the compiler, hashes wrap with a warning.
         with self._lock, np.errstate(over="ignore"):
             return bool(search_tree(self._tag, work, _STEPS_PER_CALL))
 
     def _make_work(self, state: Any, needs_all: bool) -> TreeWork:
-        """What one question needs: a stack of its own, and the table that all share."""
+        """The memory of one search: its own stack, and the shared table."""
         game, places = self.game, self._most_plies + 1
         if getattr(state, "dtype", None) != game.dtype:
             raise ValueError(f"the state is not one of {game.name}")
@@ -191,15 +185,6 @@ class AlphaBeta:
 
 
 def best_actions(values: NDArray[np.float64]) -> list[int]:
-    """The moves that none is better than, but for rounding."""
+    """The best moves, up to rounding."""
     actions: list[int] = np.flatnonzero(values > np.nanmax(values) - TIE / 2).tolist()
     return actions
-
-
-@functools.cache
-def _kernel_digest() -> str:
-    """Names the sources of the compiled code that the game's own tag does not."""
-    digest = hashlib.sha256()
-    for module in (game_tree, move_ordering, transpositions):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    return digest.hexdigest()[:16]

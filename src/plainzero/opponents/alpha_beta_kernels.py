@@ -1,81 +1,31 @@
-"""Alpha-beta search of any game to a depth, compiled, with a stack of its own.
+"""The compiled alpha-beta search of any game to a given depth, with an explicit stack.
 
-All values are returns of one player, the *viewer*; his *side* is he alone, and the other players
-are the other side, as if they had joined against him. With two players that is minimax; with three
-or more it is the "paranoid" search of Sturtevant and Korf (2000), which can prune where max^n
-hardly can; with one there is no other side. A frame's values are from the point of view of its own
-side, so a value changes sign only where the sides of parent and child differ. Chance's positions
-are averages (expectiminimax), and their children are searched with an open window.
+All values are returns of one player, the *viewer*, who is one *side*; all other players form the
+other side, as if they played together against the viewer. With two players that is minimax; with
+three or more it is the "paranoid" search of Sturtevant and Korf (2000), which prunes much better
+than max^n; with one player there is no other side. A frame's values are from the point of view of
+its own side, so a value changes sign only if the sides of parent and child differ. Chance nodes are
+averages (expectiminimax), and their children are searched with an open window.
 
-Of a position's moves only the first is searched with its whole window. The others are asked whether
-they are better ("principal variation search"), and searched again if they are.
+Only a position's first move is searched with the full window. The others are tested for being
+better with an empty window (principal variation search), and searched again if they are.
 """
 
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
 from plainzero.compiler.cpu_kernels import Kernel, kernel_function
-from plainzero.compiler.record_types import record_dtype
 from plainzero.games.contract import CHANCE
 from plainzero.games.rules import chance_outcomes, legal_actions, play
+from plainzero.opponents.alpha_beta_stack import TreeWork
 from plainzero.opponents.move_ordering import bring_forward, remember_refutation
 from plainzero.opponents.transposition_table import NO_ACTION, find_entry, store_entry, use_entry
 
 TIE = 1e-9
-"""Values nearer to each other than this are equal."""
+"""Values that differ by less than this are equal."""
 
 _LIMIT = 1.0  # returns are from −1 to 1
 
-FRAME = record_dtype(
-    alpha=np.float64,  # values up to this change nothing above
-    beta=np.float64,  # from this on the position is not reached
-    floor=np.float64,  # alpha when the frame was opened
-    best=np.float64,
-    check=np.uint64,  # see transpositions
-    slot=np.int64,
-    side=np.int64,  # 1 the viewer's, −1 the other
-    count=np.int64,  # of moves
-    next=np.int64,  # the first not yet tried
-    best_action=np.int32,
-    remaining=np.int16,
-    is_chance=np.bool_,
-    is_complete=np.bool_,
-    is_weighed=np.bool_,  # the moves not yet tried
-    is_narrow=np.bool_,  # the window of the child searched now
-    is_repeated=np.bool_,  # the next move was found to be better: it gets the whole window
-)
-CURSOR = record_dtype(
-    ply=np.int64,  # of the frame searched now; −1: not begun
-    nodes=np.int64,
-    depth=np.int64,
-    viewer=np.int64,
-    salt=np.uint64,  # entries of the table made with another one are not found
-    decay=np.float64,  # of a value for each ply it lies ahead: quicker wins are worth more
-    needs_all=np.bool_,  # exact values of all root moves, not only of the best
-    has_no_action=np.bool_,  # the rules gave no legal action
-)
-
-
-class TreeWork(NamedTuple):
-    """The stack and the tables. D the depth, W words a state, A actions, M moves of a position."""
-
-    states: NDArray[Any]  # [D + 1]
-    words: NDArray[Any]  # [D + 1, W] the same memory
-    masks: NDArray[Any]  # [W]
-    frames: NDArray[Any]  # [D + 1] see FRAME
-    actions: NDArray[np.int32]  # [D + 1, M]
-    weights: NDArray[np.float64]  # [D + 1, M] order of moves, or chance's probabilities
-    killers: NDArray[np.int32]  # [D + 1, 2] moves that refuted another position at this ply
-    history: NDArray[np.float64]  # [2, A] how much each side's moves have refuted
-    table: NDArray[Any]  # [2^k] see transpositions
-    root_values: NDArray[np.float64]  # [A] for the side to move at the root
-    cursor: NDArray[Any]  # [1] see CURSOR
-
 
 @Kernel
-def search_tree(work: Any, budget: Any) -> Any:
+def search_tree(work: TreeWork, budget: int) -> bool:
     """Searches states[0] to cursor.depth; False when `budget` steps were not enough."""
     cursor = work.cursor[0]
     if cursor.ply < 0:
@@ -102,8 +52,8 @@ def search_tree(work: Any, budget: Any) -> Any:
 
 
 @kernel_function
-def open_root(work: Any) -> None:
-    """Opens the frame of states[0], which is not over and not chance's."""
+def open_root(work: TreeWork) -> None:
+    """Opens the frame of states[0], in which a player is to move."""
     cursor, frame = work.cursor[0], work.frames[0]
     cursor.ply = 0
     frame.remaining = cursor.depth
@@ -112,13 +62,13 @@ def open_root(work: Any) -> None:
     frame.best_action = NO_ACTION
     if work.table.shape[0] > 0:
         find_entry(work, frame, 0, cursor.salt)
-        use_entry(work.table[frame.slot], frame)  # for its move alone
+        use_entry(work.table[frame.slot], frame)  # only for its move
     list_moves(work, 0)
 
 
 @kernel_function
-def open_child(work: Any, ply: Any) -> None:
-    """Plays the frame's next move; the child's frame gets its window."""
+def open_child(work: TreeWork, ply: int) -> None:
+    """Plays the frame's next move, and sets the window of the child's frame."""
     frame, child, cursor = work.frames[ply], work.frames[ply + 1], work.cursor[0]
     if not frame.is_chance:
         bring_forward(work, ply)
@@ -143,8 +93,8 @@ def open_child(work: Any, ply: Any) -> None:
 
 
 @kernel_function
-def enter(work: Any, ply: Any) -> Any:
-    """Whether the position at `ply` has to be searched; if not, its frame has its value."""
+def enter(work: TreeWork, ply: int) -> bool:
+    """Whether the position at `ply` must be searched; otherwise its frame holds its value."""
     state, frame, cursor = work.states[ply], work.frames[ply], work.cursor[0]
     if state.is_over:
         frame.best = frame.side * float(state.returns[cursor.viewer])
@@ -166,8 +116,8 @@ def enter(work: Any, ply: Any) -> Any:
 
 
 @kernel_function
-def list_moves(work: Any, ply: Any) -> None:
-    """Lists the moves, or chance's outcomes and weights; the frame has found nothing yet."""
+def list_moves(work: TreeWork, ply: int) -> None:
+    """Lists the moves, or chance's outcomes and probabilities, and resets the frame's result."""
     state, frame = work.states[ply], work.frames[ply]
     actions, weights = work.actions[ply], work.weights[ply]
     frame.next, frame.is_complete = 0, True
@@ -184,8 +134,8 @@ def list_moves(work: Any, ply: Any) -> None:
 
 
 @kernel_function
-def receive(work: Any, ply: Any) -> None:
-    """Takes the value of the child just searched into its parent at `ply`."""
+def receive(work: TreeWork, ply: int) -> None:
+    """Passes the value of the child just searched to its parent at `ply`."""
     frame, child, cursor = work.frames[ply], work.frames[ply + 1], work.cursor[0]
     value = cursor.decay * child.best
     if child.side != frame.side:
@@ -205,7 +155,7 @@ def receive(work: Any, ply: Any) -> None:
         frame.best, frame.best_action = value, action
     if ply > 0 and value > frame.alpha:
         frame.alpha = value
-        if value >= frame.beta:  # what the other moves are worth does not matter any more
+        if value >= frame.beta:  # the other moves do not matter
             frame.is_complete = child.is_complete
             remember_refutation(work, ply, action)
             return

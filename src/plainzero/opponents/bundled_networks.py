@@ -1,6 +1,6 @@
-"""Trained networks that come with PlainZero: which game has one, and the file it is in.
+"""The bundled networks: which games have one, and its file.
 
-data/README.md says how each was made. Playing with one needs the extra `learn`.
+data/README.md says how each was trained. Using one needs the extra `learn`.
 """
 
 import importlib.util
@@ -11,46 +11,46 @@ from plainzero.games.registry import UnknownGame, make_game
 from plainzero.opponents.network_files import NetworkFile, NetworkFileError, read_network_file
 
 FOLDER = Path(__file__).parent / "data" / "networks"
-"""Where they are, each named after its game."""
+"""The folder of the files, each named after its game."""
 
 USUAL_SIMULATIONS = 200
-"""A move of the opponent that a game has by default: a fraction of a second."""
+"""Simulations per move of a game's default opponent: a fraction of a second."""
 
 _PACKAGES = ("torch", "safetensors")
 _ADVICE = "`plainzero train` makes one, which plays as run:FOLDER:SIMULATIONS"
 
 
-def has_shipped(game: Game) -> bool:
-    """Whether a network for this game, with these parameters, is there and can be used here."""
+def has_bundled_network(game: Game) -> bool:
+    """Whether there is a bundled network for this game with these parameters, and its packages."""
     try:
-        find_shipped(game)
+        find_bundled_network(game)
     except NetworkFileError:
         return False
     return True
 
 
-def find_shipped(game: Game) -> NetworkFile:
-    """The file of the network that ships for a game; its weights are not loaded yet.
+def find_bundled_network(game: Game) -> NetworkFile:
+    """The file of a game's bundled network; the weights are not loaded yet.
 
     Raises:
-        NetworkFileError: when there is none, it is of other parameters, or cannot be used here.
+        NetworkFileError: when there is none for these parameters, or a package is missing.
     """
     path = FOLDER / f"{game.title()}.safetensors"
     if not path.is_file():
-        raise NetworkFileError(f"no network ships for {game.name}; {_ADVICE}")
+        raise NetworkFileError(f"there is no bundled network for {game.name}; {_ADVICE}")
     if not all(map(importlib.util.find_spec, _PACKAGES)):
         raise NetworkFileError(
-            f"the network that ships for {game.name} needs PyTorch: pip install 'plainzero[learn]'"
+            f"the bundled network for {game.name} needs PyTorch: pip install 'plainzero[learn]'"
         )
     file = read_network_file(path)
     if file.game != game.name:
         raise NetworkFileError(
-            f"the network that ships is for {file.game}, not for {game.name}; {_ADVICE}"
+            f"the bundled network is for {file.game}, not for {game.name}; {_ADVICE}"
         )
     if not _is_bundled(game):
         raise NetworkFileError(
-            f"the network that ships is for the bundled {file.game}, not for a game of your own "
-            f"with that name; {_ADVICE}"
+            f"the bundled network is for the bundled {file.game}, not for your own game "
+            f"of that name; {_ADVICE}"
         )
     return file
 

@@ -1,7 +1,7 @@
-"""Making a set of decisive positions: such that some moves give game value away and others do not.
+"""Generates decisive positions: some of their moves give away game value, others do not.
 
-Each position has a game of its own: random moves up to some ply, then moves that mostly give
-nothing away, so that late positions look like those between good players.
+Each position comes from its own game: random moves up to some ply, then mostly moves that give
+nothing away, so that late positions resemble those of good players.
 """
 
 import random
@@ -18,24 +18,24 @@ from plainzero.opponents.connect_four.kernels import ILLEGAL
 Judge = Callable[[Any], NDArray[np.int8]]
 """The outcomes of all moves in a position, [A]."""
 
-_ERROR_SHARE = 0.15  # of random moves among the good ones
-_PATIENCE = 2000  # tries without a new position, then a ply has no more
+_ERROR_SHARE = 0.15  # of random moves after the random opening
+_PATIENCE = 2000  # tries without a new position before a ply counts as exhausted
 
 
 class Position(NamedTuple):
-    """One position, and how it came about."""
+    """A position by its moves, with the outcomes of the next one."""
 
     actions: tuple[int, ...]
     outcomes: NDArray[np.int8]  # [A]
 
 
 class PositionMaker:
-    """Finds decisive positions, no two the same or mirror images.
+    """Finds decisive positions, no two of them equal or symmetric.
 
     Args:
         game: two players, no chance.
-        judge: gives the true outcomes.
-        seed: of all random choices; each ply has its own, whatever is found at others.
+        judge: returns the true outcomes of all moves.
+        seed: random seed; each ply has its own generator, independent of the others.
     """
 
     def __init__(self, game: Game, judge: Judge, seed: int) -> None:  # noqa: D107
@@ -44,7 +44,7 @@ class PositionMaker:
         self._seen: set[bytes] = set()
 
     def find(self, ply: int) -> Position | None:
-        """A new decisive position after `ply` plies; None when there seems to be no other."""
+        """A new decisive position after `ply` plies; None when no more are found."""
         for _ in range(_PATIENCE):
             actions = self._walk(ply)
             if actions is None:
@@ -59,9 +59,9 @@ class PositionMaker:
         return None
 
     def _walk(self, ply: int) -> tuple[int, ...] | None:
-        """Moves to a position of that ply; None where the game ends before."""
+        """Moves to a position of that ply; None if the game ends earlier."""
         generator = self._generators[ply]
-        # From here on judging takes no more than a moment.
+        # From here on, judging is fast.
         first_good = max(ply - generator.randint(0, ply // 2), 2 * self.game.max_turns // 7)
         state = self.game.new_state()
         actions: list[int] = []
@@ -74,7 +74,7 @@ class PositionMaker:
         return None if state.is_over else tuple(actions)
 
     def _good_moves(self, state: Any) -> list[int]:
-        """Moves of the best outcome; where possible such that the game goes on."""
+        """Moves with the best outcome, preferably ones that do not end the game."""
         outcomes = self._judge(state)
         good: list[int] = np.flatnonzero(outcomes == outcomes.max()).tolist()
         if outcomes.max() < 1:
@@ -93,9 +93,9 @@ class PositionMaker:
         return state
 
     def _images_of(self, actions: tuple[int, ...]) -> set[bytes]:
-        """Bytes that name the position and its images under the game's symmetries.
+        """Keys of the position and its images under the game's symmetries.
 
-        Only those count that leave the beginning as it is: the others lead to no game.
+        Only symmetries of the initial position count, because other images are not reachable.
         """
         images = [actions]
         first = self.game.observation(self.game.new_state())
@@ -110,15 +110,15 @@ class PositionMaker:
 
 
 def num_early_plies(game: Game) -> int:
-    """A quarter of the game: there, solving one position may take minutes."""
+    """A quarter of the game, in which solving one position may take minutes."""
     return int(game.max_turns) // 4
 
 
 def parse_plies(text: str, game: Game) -> dict[int, int]:
-    """How many positions of each ply, from text such as `5:17 6-9:24`: 17, then 24 of each.
+    """The number of positions per ply, from text such as `5:17 6-9:24`.
 
     Raises:
-        ValueError: says which word is wrong, and what it must be.
+        ValueError: for a word of another form, or plies out of range.
     """
     counts: dict[int, int] = {}
     for word in text.split():
@@ -136,7 +136,7 @@ def parse_plies(text: str, game: Game) -> dict[int, int]:
                 raise ValueError(f"{word!r} names ply {ply} a second time; name each ply once")
             counts[ply] = count
     if not counts:
-        raise ValueError("no plies are named; write PLY:COUNT, as in 5:17 or 6-9:24")
+        raise ValueError("no plies given; write PLY:COUNT, as in 5:17 or 6-9:24")
     return counts
 
 
@@ -146,11 +146,11 @@ def is_decisive(outcomes: NDArray[np.int8]) -> bool:
 
 
 class PositionCollection:
-    """Decisive positions by ply, filled evenly; those found stay if the work is interrupted.
+    """Decisive positions, collected evenly over the plies; an interruption loses none.
 
     Args:
-        maker: finds them.
-        report: called after each with the number found so far.
+        maker: finds positions.
+        report: called after each position with the number found so far.
     """
 
     def __init__(self, maker: PositionMaker, report: Callable[[int], None]) -> None:  # noqa: D107
@@ -160,22 +160,22 @@ class PositionCollection:
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of positions."""
         return sum(self.by_ply)
 
     @property
     def by_ply(self) -> list[int]:
-        """How many there are of each ply."""
+        """The number of positions per ply."""
         return [len(positions) for positions in self._found]
 
     def positions(self) -> list[Position]:
-        """All of them, in the order of plies."""
+        """All positions, by ply."""
         return [position for positions in self._found for position in positions]
 
     def collect(self, count: int, most_early: int) -> None:
-        """Finds up to `count`: as many of each ply as there are, and `most_early` of early ones.
+        """Finds up to `count` positions, at most `most_early` of each early ply.
 
-        The early plies come last, from the later to the earlier.
+        Late plies come first, then the early ones from the latest to the earliest.
         """
         early = range(num_early_plies(self._maker.game))
         late = range(len(early), len(self._found))
@@ -186,12 +186,12 @@ class PositionCollection:
         self._fill(late, count)
 
     def collect_counts(self, counts: Mapping[int, int]) -> None:
-        """Finds so many of each ply, or as many as there are; the later plies first."""
+        """Finds the given number per ply, or all there are; later plies first."""
         for ply in sorted(counts, reverse=True):
             self._fill(range(ply, ply + 1), self.total + counts[ply])
 
     def _fill(self, plies: range, count: int) -> None:
-        """Adds positions of these plies, evenly, until there are `count` in all."""
+        """Adds positions of these plies evenly until there are `count` in total."""
         while self.total < count and any(self._is_open[ply] for ply in plies):
             still_open = [ply for ply in plies if self._is_open[ply]]
             ply = min(still_open, key=lambda ply: len(self._found[ply]))

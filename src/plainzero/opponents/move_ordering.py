@@ -1,28 +1,27 @@
-"""The order in which alpha-beta tries moves: what refutes a position should come first.
+"""The order in which alpha-beta tries moves: likely refutations first.
 
-First the best move that the table knows; the others are weighed only when it did not do. Where much
-is left to search, each move is played and its replies are counted: a move that ends the game goes
-by its result, any other by how few moves it leaves to the other side, or how many to its own. What
-has refuted other positions, by ply or in general, decides between moves that leave as many.
+The best move in the table comes first; the others are weighed only if it is not enough. When many
+plies are left, each move is played and its replies are counted: a move that ends the game is ranked
+by its result, any other by how few moves it leaves the other side, or how many its own. Ties are
+broken by how often a move refuted other positions, at this ply or overall.
 """
-
-from typing import Any
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import CHANCE
 from plainzero.games.rules import legal_actions, play
+from plainzero.opponents.alpha_beta_stack import TreeWork
 
 LOOK_AHEAD_PLIES = 5
-"""Where fewer plies are left to search, counting replies costs more than it saves."""
+"""With fewer plies left, counting replies costs more than it saves."""
 
-_ENDING = 1e9  # above every number of replies
+_ENDING = 1e9  # more than any number of replies
 _KILLER = 1.0
-_HALF_TRUSTED = 1000.0  # the history that weighs half as much as a killer
+_HALF_TRUSTED = 1000.0  # the history that counts half as much as a killer move
 
 
 @kernel_function
-def bring_forward(work: Any, ply: Any) -> None:
-    """Puts the most promising of the moves not yet tried next; of equals the one listed first."""
+def bring_forward(work: TreeWork, ply: int) -> None:
+    """Moves the most promising untried move to the front; ties go to the one listed first."""
     frame, actions, weights = work.frames[ply], work.actions[ply], work.weights[ply]
     best = frame.next
     if frame.next == 0:
@@ -40,8 +39,8 @@ def bring_forward(work: Any, ply: Any) -> None:
 
 
 @kernel_function
-def weigh_moves(work: Any, ply: Any) -> None:
-    """Weighs the moves not yet tried."""
+def weigh_moves(work: TreeWork, ply: int) -> None:
+    """Weighs the untried moves."""
     frame, actions, weights = work.frames[ply], work.actions[ply], work.weights[ply]
     frame.is_weighed = True
     for index in range(frame.next, frame.count):
@@ -51,8 +50,8 @@ def weigh_moves(work: Any, ply: Any) -> None:
 
 
 @kernel_function
-def weigh_refutations(work: Any, ply: Any, action: Any) -> Any:
-    """From 0 to 1, by what the move has refuted elsewhere."""
+def weigh_refutations(work: TreeWork, ply: int, action: int) -> float:
+    """From 0 to 1: how often the move refuted other positions."""
     if action == work.killers[ply, 0] or action == work.killers[ply, 1]:
         return _KILLER
     history = work.history[(1 - work.frames[ply].side) // 2, action]
@@ -60,10 +59,10 @@ def weigh_refutations(work: Any, ply: Any, action: Any) -> Any:
 
 
 @kernel_function
-def weigh_replies(work: Any, ply: Any, action: Any) -> Any:
-    """The result of a move that ends the game, or the number of replies that it leaves."""
+def weigh_replies(work: TreeWork, ply: int, action: int) -> float:
+    """The weighted result of a move that ends the game, or the number of replies it leaves."""
     frame, cursor = work.frames[ply], work.cursor[0]
-    work.states[ply + 1] = work.states[ply]  # free until a child is opened, as are its actions
+    work.states[ply + 1] = work.states[ply]  # unused until a child is opened, as are its actions
     state = work.states[ply + 1]
     play(state, action)
     if state.is_over:
@@ -75,8 +74,8 @@ def weigh_replies(work: Any, ply: Any, action: Any) -> Any:
 
 
 @kernel_function
-def remember_refutation(work: Any, ply: Any, action: Any) -> None:
-    """The move is tried early in other positions at this ply, and by this side."""
+def remember_refutation(work: TreeWork, ply: int, action: int) -> None:
+    """Records the move, to try it early in other positions at this ply and by this side."""
     frame = work.frames[ply]
     work.history[(1 - frame.side) // 2, action] += float(frame.remaining) * frame.remaining
     if work.killers[ply, 0] != action:

@@ -1,16 +1,16 @@
-"""A network in one file: its weights, and in the file's metadata all that playing with it takes.
+"""A network in one file: its weights, and as metadata everything needed to play with it.
 
-The file is safetensors, the weights are float32, exactly those of the run. The metadata are texts:
+The file is safetensors; the weights are float32, exactly those of the run. The metadata are texts:
 
-    format    which of these formats it is
-    game      the game's name with its parameters, for which alone the network is meant
-    network   every option of NetworkConfig, as JSON
-    search    every option of SearchConfig but the budget, as JSON: how it plays when it counts
-    step      of the run whose weights they are
-    plainzero    the version that wrote it
-    about     how it was trained and when, and what its strength was measured to be
+    format     the version of this format
+    game       the game's name with its parameters; the network is for no other
+    network    every option of NetworkConfig, as JSON
+    search     every option of SearchConfig except the budget, as JSON: how it plays matches
+    step       the step of the run that the weights are from
+    plainzero  the version that wrote the file
+    about      how and when it was trained, and its measured strength
 
-and a digest of the weights, by which damage is found. Nothing in it is ever executed.
+and a digest of the weights, which detects damage. Reading a file executes nothing.
 """
 
 import dataclasses
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from plainzero.training.saved_run import SavedRun
 
 FORMAT = "plainzero-network-1"
-_BUDGET = ("simulations", "visits")  # whoever plays with it says how long
+_BUDGET = ("simulations", "visits")  # chosen when it plays
 
 
 class NetworkFileError(ValueError):
-    """A file that holds no network to play with, and why."""
+    """A file without a usable network; the message says why."""
 
 
 @dataclass(frozen=True)
 class NetworkFile:
-    """What a file says of the network in it; the weights are not loaded yet."""
+    """A file's metadata; the weights are not loaded yet."""
 
     path: Path
     game: str
@@ -49,10 +49,10 @@ class NetworkFile:
     about: str
 
     def load(self, game: Game) -> "nn.Module":
-        """The network itself, for the game that the file names.
+        """The network, for the game that the file names.
 
         Raises:
-            NetworkFileError: when the weights are damaged, or do not fit.
+            NetworkFileError: when the weights are damaged or do not fit.
         """
         from plainzero.networks.architectures import make_network
         from plainzero.networks.weights import WeightsError, load_weights, put_weights
@@ -65,23 +65,23 @@ class NetworkFile:
         return network.eval()
 
     def search_config(self, simulations: int) -> SearchConfig:
-        """How it plays with so many simulations a move."""
+        """Its search with that many simulations per move."""
         return dataclasses.replace(self.search, simulations=simulations)
 
 
 def write_network_file(
     run: "SavedRun", path: Path | str, step: int | None = None, about: str = ""
 ) -> NetworkFile:
-    """Writes a run's network into a file of its own, and returns what that file says.
+    """Writes a run's network to a file, and returns the file's metadata.
 
     Args:
-        run: whose network it is.
-        path: of the file.
-        step: of the weights; by default those that play.
-        about: how it was trained and when, and its strength.
+        run: the run.
+        path: the file.
+        step: the step of the weights; by default those that play.
+        about: how and when it was trained, and its strength.
 
     Raises:
-        RunError: when the run has no such weights.
+        RunError: when the run does not have these weights.
         OSError: when the file cannot be written.
     """
     from plainzero import __version__
@@ -104,10 +104,10 @@ def write_network_file(
 
 
 def read_network_file(path: Path | str) -> NetworkFile:
-    """What a file says of its network; reads no weights, and needs no PyTorch.
+    """A file's metadata; reads no weights and needs no PyTorch.
 
     Raises:
-        NetworkFileError: when there is no such file, or it is none of ours.
+        NetworkFileError: when the file is missing or is not a network file.
     """
     metadata = _read_metadata(Path(path))
     if metadata.get("format") != FORMAT:
@@ -126,7 +126,7 @@ def read_network_file(path: Path | str) -> NetworkFile:
             about=metadata["about"],
         )
     except KeyError as error:
-        raise NetworkFileError(f"{path} does not say its {error}") from error
+        raise NetworkFileError(f"{path} has no {error} in its metadata") from error
     except (TypeError, ValueError) as error:
         raise NetworkFileError(f"{path} cannot be used: {error}") from error
 

@@ -1,8 +1,7 @@
-"""Perfect play, and the true outcome of every move, in games that can be solved.
+"""Perfect play, and the outcome of every move, for games that can be solved.
 
-Connect Four has a solver of its own, and a book for its first plies; other games of two players
-without chance are searched to their end if they are small. Outcomes are +1, 0 and −1: the move
-wins, draws or loses for the mover.
+Connect Four has its own solver and an opening book; other small two-player games without chance are
+searched to the end. Outcomes are +1, 0 and −1: the move wins, draws or loses for the mover.
 """
 
 import contextlib
@@ -27,28 +26,28 @@ from plainzero.opponents.connect_four.solver import ConnectFourSolver, Progress
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
 _MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest
 _TABLE_BYTES = 1 << 26
-_SOLVERS_KEPT = 4
-_QUESTIONS_BEFORE_WORK = 2  # asked of `stop` before compiled code runs, at most
+_CACHED_SOLVERS = 4
+_CALLS_BEFORE_WORK = 2  # of `stop` before compiled code runs, at most
 
 Solver = ConnectFourSolver | AlphaBeta
 
 
-class Perfect:
-    """Never gives away a win or a draw; among moves of the same outcome it plays any, by the seed.
+class PerfectAgent:
+    """Never gives away a win or a draw; chooses at random among moves of the best outcome.
 
     Raises:
-        ValueError: for a game that cannot be solved.
+        ValueError: when there is no solver for the game.
     """
 
     name = "perfect"
 
     def __init__(self, game: Game) -> None:
-        """A player of `game`."""
+        """An agent for `game`."""
         _require_perfect(game)
         self.game = game
 
     def choose(self, states: Sequence[Any], seed: int, stop: Stop | None = None) -> list[int]:
-        """A move of the best outcome for each position; `stop` as for `move_outcomes`."""
+        """A move with the best outcome for each position; `stop` as for `move_outcomes`."""
         generator = random.Random(seed)
         chosen = []
         for outcomes in move_outcomes(self.game, states, stop=stop):
@@ -58,7 +57,7 @@ class Perfect:
 
 
 def has_perfect(game: Game) -> bool:
-    """Whether perfect play is known: decided by the kind and the size of the game alone."""
+    """Whether there is a solver for the game, which depends on its kind and size alone."""
     if isinstance(game, ConnectFour) and game.in_a_row == 4:
         return game.rows * game.cols <= _MOST_CELLS
     choice_bits = game.max_turns * math.log2(max(2, game.num_actions))
@@ -71,19 +70,19 @@ def move_outcomes(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> NDArray[np.int8]:
-    """What each move leads to with perfect play: +1, 0, −1 for the mover, [n, A].
+    """The outcome of each move with perfect play: +1, 0, −1 for the mover, [n, A].
 
-    ILLEGAL where the move is not legal.
+    ILLEGAL marks illegal moves.
 
     Args:
         game: one with `has_perfect`.
         states: positions that are not over.
-        progress: called with the positions done and those asked for.
-        stop: asked many times a second. Positions in the opening book take no more than a moment.
+        progress: called with the positions done and to do.
+        stop: called many times per second.
 
     Raises:
-        ValueError: for a game that cannot be solved, or a position that is over.
-        Stopped: when `stop` says yes; what was found out by then is not lost to the next call.
+        ValueError: when there is no solver for the game, or a position is over.
+        Stopped: when `stop` returns true; the next call reuses what was found.
     """
     return outcomes_by(make_solver(game), states, progress, stop)
 
@@ -94,7 +93,7 @@ def outcomes_by(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> NDArray[np.int8]:
-    """`move_outcomes` from a solver of one's own."""
+    """As `move_outcomes`, with a given solver."""
     require_choices(states)
     outcomes = np.empty((len(states), solver.game.num_actions), np.int8)
     for row, state in enumerate(states):
@@ -115,7 +114,7 @@ def _judge(solver: Solver, state: Any, stop: Stop | None) -> NDArray[np.int8]:
 
 
 def _look_up(game: ConnectFour, state: Any) -> NDArray[np.int8] | None:
-    """What the opening book says, if the position is in it."""
+    """The opening book's outcomes, if the position is in it."""
     if game != BOOK_GAME or getattr(state, "dtype", None) != game.dtype:
         return None
     own, occupied = int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
@@ -125,18 +124,18 @@ def _look_up(game: ConnectFour, state: Any) -> NDArray[np.int8] | None:
 
 
 def compile_solver(game: Game, state: Any) -> None:
-    """Has `move_outcomes` compiled for the game, by some milliseconds of solving `state`."""
+    """Compiles `move_outcomes` for the game, by solving `state` for a few milliseconds."""
     asked = itertools.count()
     with contextlib.suppress(Stopped):
-        move_outcomes(game, [state], stop=lambda: next(asked) >= _QUESTIONS_BEFORE_WORK)
+        move_outcomes(game, [state], stop=lambda: next(asked) >= _CALLS_BEFORE_WORK)
 
 
-@functools.lru_cache(maxsize=_SOLVERS_KEPT)
+@functools.lru_cache(maxsize=_CACHED_SOLVERS)
 def make_solver(game: Game, table_bytes: int = _TABLE_BYTES) -> Solver:
-    """What solves positions of the game; the last few are kept, with their tables.
+    """The solver for the game; the last few are cached with their tables.
 
     Raises:
-        ValueError: for a game that cannot be solved.
+        ValueError: when there is no solver for the game.
     """
     _require_perfect(game)
     if isinstance(game, ConnectFour) and game.in_a_row == 4:
@@ -147,6 +146,6 @@ def make_solver(game: Game, table_bytes: int = _TABLE_BYTES) -> Solver:
 def _require_perfect(game: Game) -> None:
     if not has_perfect(game):
         raise ValueError(
-            f"perfect play of {game.name} is not known; it is for connect-four up to "
-            f"{_MOST_CELLS} cells, and for small games of two players without chance"
+            f"there is no solver for {game.name}; solvable are connect-four up to {_MOST_CELLS} "
+            "cells and small two-player games without chance"
         )

@@ -1,4 +1,4 @@
-"""The player that every other one must beat."""
+"""The weakest agent, which every other must beat."""
 
 import random
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from plainzero.games.contract import Game
 from plainzero.opponents.agent import require_choices
 
 
-class RandomPlayer:
-    """Plays any legal move, all of them equally often."""
+class RandomAgent:
+    """Plays uniformly random legal moves."""
 
     name = "random"
 
     def __init__(self, game: Game) -> None:
-        """A player of `game`."""
+        """An agent for `game`."""
         self.game = game
 
     def choose(self, states: Sequence[Any], seed: int) -> list[int]:

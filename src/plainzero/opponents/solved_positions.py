@@ -1,9 +1,9 @@
-"""Sets of positions with the true outcome of every move, as files.
+"""Files of positions with the outcome of every move.
 
-Ours are CSV: a header `moves,values`, then one position a line: the names of the moves that lead to
-it, separated by spaces, and a letter for each action: W, D or L, what it leads to for the mover
-with perfect play, or `-` where it is not legal. Pascal Pons' files of Connect Four, lines
-`MOVES SCORE` with columns 1–7 as digits, are read as well; their outcomes are then computed.
+Our files are CSV: a header `moves,values`, then one position per line: the names of the moves that
+lead to it, separated by spaces, and one letter per action: W, D or L for its outcome for the mover
+with perfect play, or `-` if it is illegal. Pascal Pons' files for Connect Four are read as well:
+lines `MOVES SCORE` with columns 1–7 as digits; their outcomes are then computed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,37 +23,37 @@ from plainzero.opponents.perfect import move_outcomes
 HEADER = "moves,values"
 _LETTERS = {1: "W", 0: "D", -1: "L", ILLEGAL: "-"}
 _OUTCOMES = {letter: outcome for outcome, letter in _LETTERS.items()}
-_SHIPPED = {ConnectFour(): "connect_four_decisive.csv"}
+_BUNDLED = {ConnectFour(): "connect_four_decisive.csv"}
 
 
 class PositionSet(NamedTuple):
-    """Positions to judge a player by. n positions, A actions."""
+    """Positions with known outcomes. n positions, A actions."""
 
     states: NDArray[Any]  # [n]
     outcomes: NDArray[np.int8]  # [n, A] +1, 0, −1 for the mover, ILLEGAL
-    plies: NDArray[np.int32]  # [n] moves played before
+    plies: NDArray[np.int32]  # [n] moves played so far
 
 
 class PositionError(ValueError):
-    """A file of positions that cannot be read; the message names the line."""
+    """An invalid file of positions; the message names the line."""
 
 
-def shipped_positions(game: Game) -> Path | None:
-    """The set that comes with PlainZero for this game, where there is one."""
-    name = _SHIPPED.get(game) if isinstance(game, ConnectFour) else None
+def bundled_positions(game: Game) -> Path | None:
+    """The file of the bundled set for this game, if any."""
+    name = _BUNDLED.get(game) if isinstance(game, ConnectFour) else None
     return Path(__file__).parent / "data" / name if name else None
 
 
 def read_positions(game: Game, path: str | Path, progress: Progress | None = None) -> PositionSet:
-    """The positions in a file of either kind.
+    """The positions in a file of either format.
 
     Args:
-        game: the one they are of.
-        path: of the file.
-        progress: called with the positions solved and all of them, where outcomes are computed.
+        game: the game.
+        path: the file.
+        progress: called with the positions solved and their total, if outcomes are computed.
 
     Raises:
-        PositionError: when the file cannot be read, or a line is wrong.
+        PositionError: when the file cannot be read, or a line is invalid.
     """
     path = Path(path)
     try:
@@ -71,7 +71,7 @@ def read_positions(game: Game, path: str | Path, progress: Progress | None = Non
 def write_positions(
     game: Game, path: str | Path, moves: Iterable[Sequence[int]], outcomes: NDArray[np.int8]
 ) -> None:
-    """Writes positions, given by the actions that lead to them; all or, if that fails, nothing."""
+    """Writes positions, given by the actions that lead to them; all of them or none."""
     lines = [HEADER]
     for actions, row in zip(moves, outcomes, strict=True):
         names = " ".join(game.action_name(action) for action in actions)
@@ -94,7 +94,7 @@ def _read_ours(game: Game, path: Path, numbered: list[tuple[int, str]]) -> Posit
 def _read_scores(
     game: Game, path: Path, numbered: list[tuple[int, str]], progress: Progress | None
 ) -> PositionSet:
-    """Positions with a score, as Pons writes them; the outcomes of all moves are computed."""
+    """Positions with a score, in Pons' format; the outcomes of all moves are computed."""
     states = np.zeros(len(numbered), game.dtype)
     scores = np.zeros(len(numbered), np.int64)
     for row, (number, line) in enumerate(numbered):
@@ -127,7 +127,7 @@ def _play(game: Game, place: str, names: list[str]) -> Any:
     try:
         for name in names:
             if state.to_play == CHANCE and not state.is_over:
-                raise IllegalMove("chance's plays cannot be written in a file of positions")
+                raise IllegalMove("a file of positions cannot contain chance's outcomes")
             game.apply(state, game.parse_action(name))
     except IllegalMove as error:
         raise PositionError(f"{place}: {error}") from error

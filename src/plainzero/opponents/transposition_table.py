@@ -1,9 +1,8 @@
-"""A table of positions already searched, by a hash of the state's fields.
+"""A transposition table: results of searched positions, keyed by a hash of the state's fields.
 
-Two hashes of 64 bits with different multipliers are taken of each state: the first says where to
-look, the second is stored and compared. Two different positions are taken for one only if both
-agree: of 2^64 pairs that fall on the same place, one. Bytes between fields and the field that
-carries the game's tag are masked out.
+Each state has two 64-bit hashes with different multipliers: the first selects the slot, the second
+is stored and compared. Two different positions are confused only if both agree: one in 2^64 pairs
+that share a slot. Padding and the field with the game's tag are masked out.
 """
 
 from typing import Any
@@ -12,19 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.compiler.record_types import record_dtype
+from plainzero.compiler.record_types import Record, record_dtype
 from plainzero.games.contract import Game
+from plainzero.opponents.alpha_beta_stack import TreeWork
 
-EXACT, AT_LEAST, AT_MOST = 1, 2, 3  # what a value says of the true one; 0: no entry
+EXACT, AT_LEAST, AT_MOST = 1, 2, 3  # what a value says about the true one; 0: no entry
 NO_ACTION = -1
 
 ENTRY = record_dtype(
     check=np.uint64,
     value=np.float64,  # from the point of view of the side to move
-    action=np.int32,  # the best known
+    action=np.int32,  # the best known move
     remaining=np.int16,  # plies searched below
     bound=np.int8,
-    is_complete=np.bool_,  # nothing below was cut off by the depth
+    is_complete=np.bool_,  # whether the depth cut nothing off below
 )
 _SHIFT = np.uint64(32)
 _PLACE_MULTIPLIER = np.uint64(0x9FB21C651E98DF25)
@@ -32,20 +32,20 @@ _CHECK_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
 
 
 def make_table(table_bytes: int) -> NDArray[Any]:
-    """An empty table of 2^k entries in at most so many bytes; one without entries for too few."""
+    """An empty table of 2^k entries within `table_bytes`; without entries if those are too few."""
     entries = table_bytes // ENTRY.itemsize
     return np.zeros(1 << entries.bit_length() - 1 if entries else 0, ENTRY)
 
 
 def word_view(states: NDArray[Any]) -> NDArray[Any]:
-    """The same memory as whole numbers of 64 bits, or 32 where the size does not divide, [n, W]."""
+    """The same memory as 64-bit words, or 32-bit ones if the size requires it, [n, W]."""
     word = np.uint64 if states.dtype.itemsize % 8 == 0 else np.uint32
     plain = states.view(np.dtype((np.void, states.dtype.itemsize)))
     return np.frombuffer(plain, dtype=word).reshape(len(states), -1)
 
 
 def word_masks(game: Game) -> NDArray[Any]:
-    """Ones where a word of the state belongs to a field, zeros at padding and the tag, [W]."""
+    """Bit masks of the words of a state: ones in fields, zeros in padding and the tag, [W]."""
     state = np.zeros(game.dtype.itemsize, np.uint8)
     fields: Any = game.dtype.fields
     for name in (game.dtype.names or ())[:-1]:
@@ -55,8 +55,8 @@ def word_masks(game: Game) -> NDArray[Any]:
 
 
 @kernel_function
-def find_entry(work: Any, frame: Any, ply: Any, salt: Any) -> None:
-    """Notes the place and the check of the position at `ply` in its frame."""
+def find_entry(work: TreeWork, frame: Record, ply: int, salt: np.uint64) -> None:
+    """Stores the slot and the check of the position at `ply` in its frame."""
     place, check = salt, ~salt
     for index in range(work.masks.shape[0]):
         word = np.uint64(work.words[ply, index] & work.masks[index])
@@ -69,11 +69,11 @@ def find_entry(work: Any, frame: Any, ply: Any, salt: Any) -> None:
 
 
 @kernel_function
-def use_entry(entry: Any, frame: Any) -> Any:
-    """Whether the entry settles the frame's window; if so, the frame has its value.
+def use_entry(entry: Record, frame: Record) -> bool:
+    """Whether the entry decides the frame's window; if so, the frame gets its value.
 
-    An entry of another depth counts only if nothing below it was cut off: so a search gives the
-    same values with the table as without it.
+    An entry of another depth counts only if nothing below it was cut off, so a search gives the
+    same values with and without the table.
     """
     if entry.bound == 0 or entry.check != frame.check:
         return False
@@ -91,8 +91,8 @@ def use_entry(entry: Any, frame: Any) -> Any:
 
 
 @kernel_function
-def store_entry(entry: Any, frame: Any) -> None:
-    """Writes what the frame has found over whatever stood there."""
+def store_entry(entry: Record, frame: Record) -> None:
+    """Overwrites the entry with the frame's result."""
     entry.check, entry.value, entry.action = frame.check, frame.best, frame.best_action
     entry.remaining, entry.is_complete = frame.remaining, frame.is_complete
     if frame.best >= frame.beta and not frame.is_chance:

@@ -1,36 +1,36 @@
-"""A program of others as a player: some processes of it side by side, each following its games.
+"""An engine as an agent: several of its processes in parallel, each playing some of the games.
 
-A game stays with one process, by its number, and the games of a process are asked about in order:
-so a match can be played again wherever the program itself leaves nothing to chance.
+A game's number decides its process, and each process plays its games in order, so a match can be
+replayed if the engine is deterministic.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from plainzero import options as settings
-from plainzero.opponents.agent import Decision, GaveUp, PlayedGame, Stop, check_stop
+from plainzero.operating_system import available_cores
+from plainzero.opponents.agent import Decision, Forfeit, GameHistory, Stop, check_stop
 from plainzero.protocols.engine_process import EngineFailed
 
-_MOST_SECONDS = 60.0  # for a move, where nothing was said about it
+_MOST_SECONDS = 60.0  # for a move, without a limit of `seconds`
 
 
 @dataclass(frozen=True)
 class EngineLimits:
-    """What a program may take."""
+    """Limits on an engine."""
 
     seconds: float = 0.0
-    """For one move; the program is told, where its protocol can say it. 0: it is not told, and has
-    60 seconds."""
+    """Time for one move, sent to the engine if its protocol allows. 0: nothing is sent, and a move
+    may take 60 seconds."""
     startup: float = 60.0
-    """Seconds until its first answer."""
+    """Seconds to wait for its first answer."""
     engines: int = 0
-    """Processes of it side by side. 0: as many as there are cores."""
+    """Processes in parallel. 0: one per core."""
 
     def __post_init__(self) -> None:
-        """Refuses what makes no sense."""
+        """Refuses negative limits."""
         settings.check_types(self)
         for option in ("seconds", "startup", "engines"):
             if getattr(self, option) < 0:
@@ -38,38 +38,38 @@ class EngineLimits:
 
     @property
     def processes(self) -> int:
-        """How many there are at most."""
-        return self.engines or len(os.sched_getaffinity(0))
+        """The largest number of processes."""
+        return self.engines or available_cores()
 
     @property
     def longest(self) -> float:
-        """The seconds after which a move is given up; a little more than the program is told."""
+        """Seconds after which a move counts as failed; a little more than `seconds`."""
         return self.seconds + max(1.0, 0.1 * self.seconds) if self.seconds else _MOST_SECONDS
 
 
 class Engine(Protocol):
-    """One running program that speaks a protocol."""
+    """One running engine process."""
 
-    def choose(self, played: PlayedGame) -> Decision:
-        """A legal action, or that it resigns.
+    def choose(self, history: GameHistory) -> Decision:
+        """A legal action, or a resignation.
 
         Raises:
-            EngineFailed: when it did something wrong; it is closed then.
+            EngineFailed: when the engine misbehaves; it is closed then.
         """
         ...
 
     def close(self) -> None:
-        """Ends the program."""
+        """Ends the process."""
         ...
 
 
-class EnginePlayer:
-    """Plays what a program says; one that fails loses that game, and is started again for the next.
+class EngineAgent:
+    """Plays an engine's moves; if it fails, it loses that game and is restarted for the next.
 
     Args:
-        name: of the player.
-        start: starts a process of the program, ready to play.
-        processes: how many of them at most.
+        name: the agent's name.
+        start: starts a process of the engine, ready to play.
+        processes: the largest number of them.
 
     Raises:
         EngineFailed: when it cannot be started.
@@ -82,26 +82,26 @@ class EnginePlayer:
         self._engines: dict[int, Engine] = {0: start()}  # by place, 0 to processes − 1
 
     def choose(self, states: Sequence[Any], seed: int) -> list[int]:
-        """Refuses, since a position alone does not say what was played before it.
+        """Refuses, because an engine needs the moves that led to a position.
 
         Raises:
             ValueError: always.
         """
         raise ValueError(
-            f"{self.name} must follow a game from its first move; it plays in match, rate and play"
+            f"{self.name} must follow a game from its first move; use it in match, rate and play"
         )
 
-    def choose_following(
-        self, games: Sequence[PlayedGame], seed: int, stop: Stop | None = None
+    def choose_with_history(
+        self, games: Sequence[GameHistory], seed: int, stop: Stop | None = None
     ) -> list[Decision]:
-        """The program's move in each game; the seed means nothing to a program.
+        """The engine's move in each game; the seed has no effect on an engine.
 
         Raises:
-            Stopped: when `stop` says so; no process is asked about a game after that.
+            Stopped: when `stop` returns true; no process is asked for another move after that.
         """
         by_place: dict[int, list[int]] = {}
-        for index, played in enumerate(games):
-            by_place.setdefault(played.number % self._processes, []).append(index)
+        for index, history in enumerate(games):
+            by_place.setdefault(history.number % self._processes, []).append(index)
         decisions: dict[int, Decision] = {}
 
         def ask(place: int) -> None:
@@ -115,19 +115,19 @@ class EnginePlayer:
         return [decisions[index] for index in range(len(games))]
 
     def close(self) -> None:
-        """Ends all processes; the next question starts new ones."""
+        """Ends all processes; the next request starts new ones."""
         while self._engines:
             self._engines.popitem()[1].close()
 
-    def _ask(self, place: int, played: PlayedGame) -> Decision:
+    def _ask(self, place: int, history: GameHistory) -> Decision:
         try:
             if place not in self._engines:
                 self._engines[place] = self._start()
-            return self._engines[place].choose(played)
+            return self._engines[place].choose(history)
         except EngineFailed as failure:
             self._engines.pop(place, None)
-            return GaveUp(str(failure), failure.transcript)
+            return Forfeit(str(failure), failure.transcript)
         except BaseException:
-            if engine := self._engines.pop(place, None):  # where it stands is not known any more
+            if engine := self._engines.pop(place, None):  # its board is in an unknown state
                 engine.close()
             raise

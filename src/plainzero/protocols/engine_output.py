@@ -1,4 +1,4 @@
-"""What a program says: lines that nobody has read yet, and a transcript of everything."""
+"""An engine's output: its unread lines, and a transcript of the whole exchange."""
 
 import collections
 import os
@@ -11,16 +11,16 @@ from typing import IO
 _MOST_UNREAD = 20_000  # lines
 _LONGEST_LINE = 1 << 20  # bytes
 _LONGEST_NOTE = 4_000  # characters of one line in the transcript
-_LONGEST_BEGINNING = 1 << 16  # characters of the transcript that are kept in any case
-_LONGEST_REST = 1 << 20  # characters of its end
+_LONGEST_BEGINNING = 1 << 16  # characters at the start of the transcript that are never dropped
+_LONGEST_REST = 1 << 20  # characters at its end
 _CHUNK = 1 << 16
 
 
 class EngineOutput:
-    """Shared by the thread that listens and the one that asks."""
+    """Shared by the thread that reads the output and the one that sends commands."""
 
     def __init__(self) -> None:
-        """Nothing was said yet."""
+        """Starts empty."""
         self._changed = threading.Condition()
         self._unread: collections.deque[str] = collections.deque()
         self._beginning: list[str] = []  # of the transcript
@@ -32,7 +32,7 @@ class EngineOutput:
         self.has_overflown = False
 
     def next_line(self, deadline: float) -> str | None:
-        """The next line, as soon as there is one; None after the deadline or at the end."""
+        """The next line; waits for it. None after the deadline or at the end of the output."""
         with self._changed:
             while not self._unread and not self.has_ended and not self.has_overflown:
                 if not self._changed.wait(max(0.0, deadline - time.monotonic())):
@@ -40,7 +40,7 @@ class EngineOutput:
             return self._unread.popleft() if self._unread and not self.has_overflown else None
 
     def note(self, sign: str, line: str) -> None:
-        """Writes a line into the transcript; where it is full, those in the middle make room."""
+        """Adds a line to the transcript; when that is full, lines in the middle are dropped."""
         seconds = time.monotonic() - self._start
         cut = line if len(line) <= _LONGEST_NOTE else f"{line[:_LONGEST_NOTE]} …"
         note = f"{seconds:8.3f} {sign} {cut}\n"
@@ -56,13 +56,13 @@ class EngineOutput:
                 self._dropped += 1
 
     def transcript(self) -> str:
-        """All lines, or the first and the last of them, with the seconds since the start."""
+        """All lines, or the first and last ones, with the seconds since the start."""
         with self._changed:
-            gap = f"(… {self._dropped} lines are left out here …)\n" if self._dropped else ""
+            gap = f"(… {self._dropped} lines omitted …)\n" if self._dropped else ""
             return "".join(self._beginning) + gap + "".join(self._rest)
 
-    def hear(self, line: str) -> None:
-        """Takes a line of the program's output."""
+    def receive(self, line: str) -> None:
+        """Adds a line of the engine's output."""
         self.note("<", line)
         with self._changed:
             self._unread.append(line)
@@ -71,23 +71,23 @@ class EngineOutput:
             self._changed.notify_all()
 
     def overflow(self) -> None:
-        """There is more than anybody asked for; what was not read is forgotten."""
+        """Marks the output as too long, and drops the unread lines."""
         with self._changed:
             self.has_overflown = True
             self._unread.clear()
             self._changed.notify_all()
 
     def end(self) -> None:
-        """There will be no more."""
+        """Marks the output as ended."""
         with self._changed:
             self.has_ended = True
             self._changed.notify_all()
 
 
 def listen(output: EngineOutput, stdout: IO[bytes], stderr: IO[bytes]) -> None:
-    """Reads both until they end, or until there is too much."""
+    """Reads both streams until they end or become too long."""
     with stdout, stderr, selectors.DefaultSelector() as selector:
-        readers = {"<": _Lines(output.hear), "!": _Lines(lambda line: output.note("!", line))}
+        readers = {"<": _Lines(output.receive), "!": _Lines(lambda line: output.note("!", line))}
         selector.register(stdout, selectors.EVENT_READ, "<")
         selector.register(stderr, selectors.EVENT_READ, "!")
         while selector.get_map() and not output.has_overflown:
@@ -103,14 +103,14 @@ def listen(output: EngineOutput, stdout: IO[bytes], stderr: IO[bytes]) -> None:
 
 
 class _Lines:
-    """Puts chunks of bytes together to lines."""
+    """Joins chunks of bytes into lines."""
 
     def __init__(self, take_line: Callable[[str], None]) -> None:
         self._take_line = take_line
         self._rest = b""
 
     def take(self, chunk: bytes) -> bool:
-        """Takes a chunk, an empty one at the end; False where a line has become too long."""
+        """Adds a chunk, an empty one at the end; False when a line is too long."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if not chunk and self._rest:
             lines, self._rest = [self._rest], b""

@@ -1,12 +1,10 @@
-"""Programs of others as processes: lines to them, lines from them, and an end in every case.
+"""An engine as a process that exchanges lines with us, and never outlives us.
 
-This knows no protocol: what the lines mean is for its callers. Every way in which a program can
-fail, by not starting, crashing, falling silent or babbling, is one exception: `EngineFailed`.
+This knows nothing of protocols. Every way in which an engine can fail (it does not start, crashes,
+stops answering, or writes without end) raises the same exception: `EngineFailed`.
 """
 
-import contextlib
 import os
-import select
 import shlex
 import shutil
 import signal
@@ -16,21 +14,23 @@ import time
 import weakref
 from pathlib import Path
 
+from plainzero.operating_system import has_ended, kill_group, own_group
 from plainzero.protocols.engine_output import EngineOutput, listen
+from plainzero.protocols.engine_writer import EngineInput
 
-TAIL = 4_000  # characters of the transcript that go with an error
-_MORE_PLACES = ("/usr/games", "/usr/local/games")  # Debian's, often not in PATH
-_PATIENCE = 1.0  # seconds for a program that ended its output to end itself
+TAIL = 4_000  # characters of the transcript in an error
+_MORE_PLACES = ("/usr/games", "/usr/local/games")  # Debian's, often missing from PATH
+_PATIENCE = 1.0  # seconds for an engine to exit after closing its output
 _PAUSE = 0.005
 
 
 class EngineFailed(Exception):
-    """A program did not do what it was asked.
+    """An engine that misbehaved.
 
     Args:
-        engine: a short name of the program.
-        reason: what it did, in words that follow its name.
-        transcript: what was said to it and by it, the last of it.
+        engine: its short name.
+        reason: what it did, as a predicate: "closed its output".
+        transcript: the end of the exchange with it.
     """
 
     def __init__(self, engine: str, reason: str, transcript: str = "") -> None:  # noqa: D107
@@ -39,12 +39,12 @@ class EngineFailed(Exception):
 
 
 class EngineProcess:
-    """A running program; it is killed with its children by `close`, by a failure, and at our end.
+    """A running engine, killed with its children by `close`, on failure, and when we exit.
 
-    All methods are for one thread at a time.
+    The methods are not thread-safe.
 
     Args:
-        command: the program and its arguments as one would type them; no shell sees them.
+        command: the program and its arguments, as typed in a shell; no shell is involved.
 
     Raises:
         EngineFailed: when it cannot be started.
@@ -60,65 +60,56 @@ class EngineProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,  # a group of its own, which Ctrl-C does not reach
+                **own_group(),  # out of reach of Ctrl-C
             )
         except OSError as error:
             raise EngineFailed(self.name, f"cannot be started: {error.strerror}") from error
         process = self._process
         assert process.stdin and process.stdout and process.stderr
-        self._input = process.stdin
-        os.set_blocking(self._input.fileno(), False)
         self._output = EngineOutput()
         self._listener = threading.Thread(
             target=listen,
             args=(self._output, process.stdout, process.stderr),
-            name=f"listening to {self.name}",
+            name=f"output of {self.name}",
             daemon=True,
         )
+        self._input = EngineInput(process.stdin, self.name)
         self._listener.start()
-        self._end = weakref.finalize(self, _kill, process, self._listener)
+        self._end = weakref.finalize(self, _kill, process, self._listener, self._input)
 
     @property
     def is_running(self) -> bool:
-        """Whether it was not closed and has not ended by itself."""
-        return self._end.alive and not _has_ended(self._process)
+        """Whether it is neither closed nor ended."""
+        return self._end.alive and not has_ended(self._process)
 
     @property
     def transcript(self) -> str:
-        """Everything said so far, or the last of it: `>` to it, `<` from it, `!` its stderr."""
+        """The exchange so far: `>` marks lines to it, `<` from it, `!` from its stderr."""
         return self._output.transcript()
 
     def send(self, line: str, deadline: float) -> None:
         """Writes a line to its input.
 
         Args:
-            line: without its end.
-            deadline: a time of `time.monotonic` by which it must have taken it.
+            line: without the newline.
+            deadline: a time of `time.monotonic` by which it must have read the line.
 
         Raises:
-            EngineFailed: when it has ended, or does not read.
+            EngineFailed: when it has ended, or does not read its input.
         """
         if not self._end.alive:
             raise EngineFailed(self.name, "was closed", self.transcript[-TAIL:])
         self._output.note(">", line)
-        rest = f"{line}\n".encode()
-        poll = select.poll()
-        poll.register(self._input, select.POLLOUT)
-        while rest:
-            if not poll.poll(1000 * max(0.0, deadline - time.monotonic())):
-                raise self.fail("does not read its input")
-            try:
-                rest = rest[os.write(self._input.fileno(), rest) :]
-            except BlockingIOError:
-                continue
-            except OSError:
-                raise self._fail_at_end() from None
+        if not self._input.write(line).wait(max(0.0, deadline - time.monotonic())):
+            raise self.fail("does not read its input")
+        if self._input.is_broken:
+            raise self._fail_at_end()
 
     def read_line(self, deadline: float) -> str | None:
-        """The next line of its output, without its end; None when there is none by the deadline.
+        """The next line of its output, without the newline; None if none comes by the deadline.
 
         Raises:
-            EngineFailed: when it has ended, or has written too much that nobody asked for.
+            EngineFailed: when it has ended, or has written too much.
         """
         line = self._output.next_line(deadline)
         if line is not None:
@@ -130,23 +121,22 @@ class EngineProcess:
         return None
 
     def fail(self, reason: str) -> EngineFailed:
-        """Kills it, and gives the exception to raise."""
+        """Kills it; returns the exception to raise."""
         self.close()
         return EngineFailed(self.name, reason, self.transcript)
 
     def close(self, farewell: str = "", patience: float = 0.0) -> None:
-        """Ends it: a last line where one is given, so many seconds to obey, then by force."""
+        """Ends it: sends `farewell`, if any, waits for `patience` seconds, then kills it."""
         if not self._end.alive:
             return
         if farewell:
-            with contextlib.suppress(OSError):
-                self._output.note(">", farewell)
-                os.write(self._input.fileno(), f"{farewell}\n".encode())
+            self._output.note(">", farewell)
+            self._input.write(farewell)
         self._wait(patience)
         self._end()
 
     def _fail_at_end(self) -> EngineFailed:
-        """What to raise when its output has ended, or its input is closed."""
+        """The exception to raise after its output has ended or its input was closed."""
         has_ended = self._wait(_PATIENCE)
         self.close()
         code = self._process.returncode
@@ -158,9 +148,9 @@ class EngineProcess:
         return EngineFailed(self.name, f"ended with exit code {code}", self.transcript)
 
     def _wait(self, patience: float) -> bool:
-        """Whether the process ended by itself within so many seconds."""
+        """Whether the process ends by itself within `patience` seconds."""
         deadline = time.monotonic() + patience
-        while not (ended := _has_ended(self._process)) and time.monotonic() < deadline:
+        while not (ended := has_ended(self._process)) and time.monotonic() < deadline:
             time.sleep(_PAUSE)
         return ended
 
@@ -174,17 +164,17 @@ def split_command(command: str) -> list[str]:
     try:
         arguments = shlex.split(command)
     except ValueError as error:
-        raise EngineFailed(command, f"is no command: {error}") from error
+        raise EngineFailed(command, f"is not a valid command: {error}") from error
     if not arguments:
         raise EngineFailed("an engine", "needs a command, as in gtp:gnugo --mode gtp")
     return arguments
 
 
 def find_program(name: str) -> str:
-    """Where the program is: on the PATH, or where Debian keeps games.
+    """The program's path, found on the PATH or in Debian's folders for games.
 
     Raises:
-        EngineFailed: when it is not there, or is not one.
+        EngineFailed: when there is no such program.
     """
     for place in (None, os.pathsep.join(_MORE_PLACES)):
         if found := shutil.which(name, path=place):
@@ -194,22 +184,11 @@ def find_program(name: str) -> str:
     )
 
 
-def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    """Whether it has; it is left for `_kill` to collect, so that its number stays taken."""
-    if process.returncode is not None:
-        return True
-    look = os.WEXITED | os.WNOHANG | os.WNOWAIT
-    return os.waitid(os.P_PID, process.pid, look) is not None
-
-
-def _kill(process: "subprocess.Popen[bytes]", listener: threading.Thread) -> None:
-    """Ends the whole group; until it is waited for, no other process can have its number."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    if process.stdin is not None:
-        with contextlib.suppress(OSError):
-            process.stdin.close()
-    if listener is not threading.current_thread():  # which may be where garbage is collected
+def _kill(
+    process: "subprocess.Popen[bytes]", listener: threading.Thread, given: EngineInput
+) -> None:
+    """Kills the whole process group, and ends the threads that wait for it."""
+    kill_group(process)
+    given.close(_PATIENCE)
+    if listener is not threading.current_thread():  # the finalizer may run in any thread
         listener.join(_PATIENCE)

@@ -1,6 +1,7 @@
-"""Lines in, read ahead by a thread so that work can go on until one comes; and text out at once."""
+"""Input read ahead by a thread, so that work continues until a line arrives; unbuffered output."""
 
 import contextlib
+import io
 import sys
 import threading
 from collections import deque
@@ -8,35 +9,35 @@ from collections.abc import Iterable
 
 
 class LineReader:
-    """Reads lines as they come.
+    """Reads lines in a background thread.
 
     Args:
-        lines: gives one after the other, and ends.
+        lines: the input.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:  # noqa: D107
         self._changed = threading.Condition()
         self._waiting: deque[str] = deque()
         self._is_ended = False
-        thread = threading.Thread(target=self._read, args=(lines,), name="reading", daemon=True)
+        thread = threading.Thread(target=self._read, args=(lines,), name="line reader", daemon=True)
         thread.start()
 
     def next_line(self) -> str | None:
-        """The next line, as soon as there is one; None at the end."""
+        """The next line; waits for it. None at the end of the input."""
         self.wait()
         return self._waiting.popleft() if self._waiting else None
 
     def has_line(self) -> bool:
-        """Whether a line waits, or the input has ended."""
+        """Whether a line is available, or the input has ended."""
         return bool(self._waiting) or self._is_ended
 
     def wait(self) -> None:
-        """Waits until a line does, or until the end."""
+        """Waits for a line or the end of the input."""
         with self._changed:
             self._changed.wait_for(self.has_line)
 
     def _read(self, lines: Iterable[str]) -> None:
-        with contextlib.suppress(ValueError, OSError):  # where the input was closed
+        with contextlib.suppress(ValueError, OSError):  # the input was closed
             for line in lines:
                 with self._changed:
                     self._waiting.append(line)
@@ -47,13 +48,13 @@ class LineReader:
 
 
 def read_input() -> LineReader:
-    """The lines of stdin; bytes that are no UTF-8 do no harm."""
-    if hasattr(sys.stdin, "reconfigure"):
+    """The lines of stdin; invalid UTF-8 is replaced."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
     return LineReader(sys.stdin)
 
 
 def write_output(text: str) -> None:
-    """Writes to stdout at once."""
+    """Writes to stdout without buffering."""
     sys.stdout.write(text)
     sys.stdout.flush()

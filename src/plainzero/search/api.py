@@ -1,30 +1,28 @@
-"""The search as people call it: `search` for one question, `Searcher` to keep the tree."""
+"""The search as people call it: `search` for single questions, `Searcher` to keep the tree."""
 
 import operator
-import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, SupportsIndex, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.devices import choose_device, device_of, use
+from plainzero.devices import choose_device, use_device
 from plainzero.games.contract import CHANCE, Game, State
+from plainzero.operating_system import available_cores
 from plainzero.search.config import SearchConfig, check_for_game
 from plainzero.search.evaluation_cache import EvaluationCache, check_cache
-from plainzero.search.evaluators import Evaluator, check_evaluator
+from plainzero.search.evaluators import Evaluator, check_evaluator, device_of
+from plainzero.search.kernels.tree import ROOT, Tree
 from plainzero.search.resolve_options import resolve
 from plainzero.search.result import SearchResult
-from plainzero.search.runner import Progress, Run, Setup, StopFlag
-from plainzero.search.tree_memory import ROOT, Tree, TreeSize, node_places, plan_tree, tree_bytes
-from plainzero.search.trees import HostTrees
+from plainzero.search.runner import CpuRunner, Progress, Runner, SearchSpec, StopFlag
+from plainzero.search.tree_memory import TreeSize, node_places, plan_tree, tree_bytes
+from plainzero.search.trees import HostTrees, Trees
 from plainzero.search.view import Clock
 
-if TYPE_CHECKING:
-    from plainzero.search.gpu.runner import DeviceRun, DeviceTrees
-
-    AnyRun = Run | DeviceRun
-    AnyTrees = HostTrees | DeviceTrees
+States: TypeAlias = Sequence[State] | NDArray[Any]
+"""Several positions of one game."""
 
 
 @overload
@@ -33,7 +31,7 @@ def search(
     states: State,
     evaluator: Evaluator = ...,
     config: SearchConfig = ...,
-    seed: int = ...,
+    seed: SupportsIndex = ...,
     *,
     threads: int | None = ...,
     device: str = ...,
@@ -44,10 +42,10 @@ def search(
 @overload
 def search(
     game: Game,
-    states: Sequence[State] | NDArray[Any],
+    states: States,
     evaluator: Evaluator = ...,
     config: SearchConfig = ...,
-    seed: int = ...,
+    seed: SupportsIndex = ...,
     *,
     threads: int | None = ...,
     device: str = ...,
@@ -57,46 +55,46 @@ def search(
 ) -> list[SearchResult]: ...
 def search(
     game: Game,
-    states: Any,
+    states: State | States,
     evaluator: Evaluator = "rollout",
     config: SearchConfig = SearchConfig(),  # noqa: B008 (frozen)
-    seed: int = 0,
+    seed: SupportsIndex = 0,
     *,
     threads: int | None = None,
     device: str = "cpu",
     progress: Progress | None = None,
     stop: StopFlag | None = None,
     cache: EvaluationCache | None = None,
-) -> Any:
+) -> SearchResult | list[SearchResult]:
     """Searches one position, or several side by side.
 
     Args:
-        game: whose positions they are.
+        game: the game that the positions belong to.
         states: a state, or a list or array of states; several give a list of results.
         evaluator: "rollout", "uniform", or a function from observations [B, *shape] to logits
-            [B, A] and values [B], for the mover, or [B, players], from the mover on.
+            [B, A] and values: [B] for the mover, or [B, players] starting with the mover.
         config: every option; see `SearchConfig`.
         seed: the same seed gives the same result, whatever the threads and the other games.
-        threads: games of a batch are shared among so many; by default as many as there are cores.
-        device: cpu, cuda, cuda:1 and so on, or auto for a GPU where there is one.
-        progress: called now and then with the simulations done and those asked for.
-        stop: ends the search when it is set; the result so far stands.
-        cache: remembers what the evaluator said, from one search to the next.
+        threads: threads that share the games of a batch; by default one per core.
+        device: cpu, cuda, cuda:1 and so on, or auto for a GPU if there is one.
+        progress: called regularly with the simulations done and the simulations requested.
+        stop: stops the search when it is set; the result so far is returned.
+        cache: keeps evaluations from one search to the next.
     """
     searcher = Searcher(game, evaluator, config, threads, device, cache)
     return searcher.search(states, seed, progress, stop)
 
 
 class Searcher:
-    """Searches that keep their tree: after `advance`, the next search goes on with what is left.
+    """Searches that keep their tree: after `advance`, the next search reuses what remains.
 
     Args:
         game: the game.
         evaluator: as in `search`.
         config: as in `search`.
-        threads: games of a batch are shared among so many; by default as many as there are cores.
-        device: cpu, cuda, cuda:1 and so on, or auto for a GPU where there is one.
-        cache: remembers what the evaluator said, from one search to the next.
+        threads: threads that share the games of a batch; by default one per core.
+        device: cpu, cuda, cuda:1 and so on, or auto for a GPU if there is one.
+        cache: keeps evaluations from one search to the next.
     """
 
     def __init__(  # noqa: D107
@@ -125,71 +123,95 @@ class Searcher:
         if cache is not None:
             check_cache(cache, game, evaluator, device)
         needs_torch = device_of(evaluator) != "cpu"
-        self.device = choose_device(_beside(evaluator, device), needs_torch)
+        self.device = choose_device(_near(evaluator, device), needs_torch)
         self.config = resolve(config, evaluator, self.device)
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or available_cores()
         self.cache = cache
         self._tree: Tree | None = None
-        self._run: AnyRun | None = None  # in progress
+        self._runner: Runner | None = None  # of the search in progress
         self._clock = Clock()
 
     def planned_bytes(self, games: int = 1) -> int:
-        """The memory that the tree of a new search of so many games takes at most."""
+        """The most memory that the tree of a new search of `games` games takes."""
         size = plan_tree(self.game, self.config, games)
         return tree_bytes(self.game, self.config, games, size)
 
+    @overload
     def search(
         self,
-        states: Any,
-        seed: int = 0,
+        states: State,
+        seed: SupportsIndex = ...,
+        progress: Progress | None = ...,
+        stop: StopFlag | None = ...,
+    ) -> SearchResult: ...
+    @overload
+    def search(
+        self,
+        states: States,
+        seed: SupportsIndex = ...,
+        progress: Progress | None = ...,
+        stop: StopFlag | None = ...,
+    ) -> list[SearchResult]: ...
+    @overload
+    def search(
+        self,
+        states: State | States,
+        seed: SupportsIndex = ...,
+        progress: Progress | None = ...,
+        stop: StopFlag | None = ...,
+    ) -> SearchResult | list[SearchResult]: ...
+    def search(
+        self,
+        states: State | States,
+        seed: SupportsIndex = 0,
         progress: Progress | None = None,
         stop: StopFlag | None = None,
-    ) -> Any:
-        """Searches one position or several; goes on with the kept tree where it has that root.
+    ) -> SearchResult | list[SearchResult]:
+        """Searches one position or several; reuses the kept tree if it has that root.
 
         Args:
             states: as in `plainzero.search`.
             seed: as in `plainzero.search`.
-            progress: called now and then.
-            stop: ends the search when it is set.
+            progress: called regularly.
+            stop: stops the search when it is set.
         """
         self._clock.time += 1
-        use(self.device)
+        use_device(self.device)
         is_single = isinstance(states, np.void)
         batch = self._as_batch([states] if is_single else states)
         if len(batch) == 0:
             return []
         tree = self._prepare_tree(batch)
-        run = self._begin(tree, _whole(seed))
+        runner = self._make_runner(tree, _as_int(seed))
         if stop is not None:
-            stop.attach(run.scratch.work)
-        self._run = run
+            stop.attach(runner.scratch.work)
+        self._runner = runner
         try:
-            run.go(batch, self.threads, progress)
+            runner.run(batch, self.threads, progress)
         except BaseException:
-            self._tree = None  # it may hold half a simulation
+            self._tree = None  # it may contain half a simulation
             raise
         finally:
-            self._run = None
-        results = run.results(self._clock)
+            self._runner = None
+        results = runner.results(self._clock)
         return results[0] if is_single else results
 
     def peek(self) -> list[SearchResult]:
-        """The results so far, one a game; to be called by `progress`, when the search stands still.
+        """The results so far, one per game; call it from `progress`, while the search pauses.
 
-        Look at their trees at once: one that lets go of what is proven numbers its nodes anew.
+        Read their trees at once: a full tree that discards proven parts renumbers its nodes.
 
         Raises:
-            RuntimeError: when nothing is being searched.
+            RuntimeError: if no search is in progress.
         """
-        if self._run is None:
+        if self._runner is None:
             raise RuntimeError("no search is in progress; call peek() from the progress callback")
-        return self._run.results(self._clock)
+        return self._runner.results(self._clock)
 
     def advance(self, actions: int | Sequence[int]) -> None:
-        """Moves the root of each game along its action, mine or the opponent's."""
+        """Moves the root of each game along its action, whoever plays it."""
         self._clock.time += 1
-        use(self.device)
+        use_device(self.device)
         if self._tree is None:
             return
         games = self._tree.roots.shape[0]
@@ -198,11 +220,11 @@ class Searcher:
             raise ValueError(f"{len(moves)} actions were given for {games} games")
         self._trees.advance(self._tree, moves)
 
-    def _as_batch(self, states: Any) -> NDArray[Any]:
+    def _as_batch(self, states: object) -> NDArray[Any]:
         """The states as one array [B].
 
         Raises:
-            ValueError: for states of another game, finished ones, and those left to chance.
+            ValueError: for states of another game, finished games, and positions left to chance.
         """
         if not isinstance(states, list | tuple | np.ndarray):
             raise ValueError(f"there is no position in a {type(states).__name__}; give a state")
@@ -223,10 +245,10 @@ class Searcher:
         return batch
 
     def _prepare_tree(self, batch: NDArray[Any]) -> Tree:
-        """The kept tree, emptied where it has another root, or a new one; large enough."""
+        """The kept tree, emptied where its root differs, or a new one; large enough."""
         tree, trees = self._tree, self._trees
         if tree is None or tree.roots.shape[0] != len(batch):
-            self._tree = None  # its memory may be needed
+            self._tree = None  # frees its memory first
             self._tree = trees.make(len(batch), plan_tree(self.game, self.config, len(batch)))
             return self._tree
         seen = trees.roots(tree)
@@ -239,36 +261,32 @@ class Searcher:
         held = TreeSize(node_places(tree, self.config), tree.edges.shape[1])
         if size.nodes > held.nodes or size.edges > held.edges:
             larger = TreeSize(max(size.nodes, held.nodes), max(size.edges, held.edges))
-            self._tree = trees.enlarge(tree, larger)
-        assert self._tree is not None
-        return self._tree
+            tree = self._tree = trees.enlarge(tree, larger)
+        return tree
 
-    def _begin(self, tree: Tree, seed: int) -> "AnyRun":
+    def _make_runner(self, tree: Tree, seed: int) -> Runner:
+        # `config` and `evaluator` may be exchanged between searches.
+        spec = SearchSpec(self.game, self.evaluator, self.config, self.cache)
         if self.device == "cpu":
-            return Run(self._setup, tree, seed)
-        from plainzero.search.gpu.runner import DeviceRun
+            return CpuRunner(spec, tree, seed)
+        from plainzero.search.gpu.runner import GpuRunner
 
-        return DeviceRun(self._setup, tree, seed)
+        return GpuRunner(spec, tree, seed)
 
     @property
-    def _setup(self) -> Setup:
-        """How to search now: `config` may be exchanged between searches."""
-        return Setup(self.game, self.evaluator, self.config, self.cache)
-
-    @property
-    def _trees(self) -> "AnyTrees":
+    def _trees(self) -> Trees:
         if self.device == "cpu":
-            return HostTrees(self._setup)
-        from plainzero.search.gpu.runner import DeviceTrees
+            return HostTrees(self.game, self.config)
+        from plainzero.search.gpu.trees import GpuTrees
 
-        return DeviceTrees(self._setup)
+        return GpuTrees(self.game, self.config)
 
 
-def _beside(evaluator: Evaluator, device: str) -> str:
-    """The device that is meant: the GPU of an evaluator that is on one, unless it is the CPU.
+def _near(evaluator: Evaluator, device: str) -> str:
+    """The requested device; the evaluator's own GPU if any GPU will do.
 
     Raises:
-        ValueError: when they are on different GPUs.
+        ValueError: if both are GPUs, and different ones.
     """
     own = device_of(evaluator)
     if "cpu" in (own, device) or own == "cuda":
@@ -280,11 +298,11 @@ def _beside(evaluator: Evaluator, device: str) -> str:
     return own
 
 
-def _whole(seed: Any) -> int:
-    """The seed as a plain whole number.
+def _as_int(seed: SupportsIndex) -> int:
+    """The seed as an int.
 
     Raises:
-        ValueError: when it is none.
+        ValueError: if it is not a whole number.
     """
     try:
         return operator.index(seed)

@@ -1,14 +1,11 @@
-"""The options as compiled code sees them: one flat record of numbers for all games of a batch."""
+"""Resolves the options of a search, and turns them into the numbers that kernels take."""
 
 import dataclasses
-import typing
-from collections import namedtuple
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from plainzero.compiler.cpu_kernels import Settings
-from plainzero.compiler.record_types import Record
 from plainzero.devices import free_bytes
 from plainzero.games.contract import Game
 from plainzero.search.config import (
@@ -18,80 +15,22 @@ from plainzero.search.config import (
     needs_node_extras,
     option_kinds,
 )
+from plainzero.search.kernels.options import CODES, OPTIONS_DTYPE, Options
 
-UCT, PUCT, PUCT_LOG, GUMBEL = range(4)
-ONE_PLUS_SUM, SUM, NODE, MAX_ONE = range(4)
-FPU_ZERO, FPU_PARENT, FPU_REDUCTION, FPU_INFINITE = range(4)
-PENDING_COUNT, PENDING_DRAW, PENDING_LOSS = range(3)
-AMAF_OFF, RAVE, GRAVE = range(3)
-
-_CODES = {
-    "selection": ("uct", "puct", "puct-log", "gumbel"),
-    "visit_term": ("one-plus-sum", "sum", "node", "max-one"),
-    "fpu": ("zero", "parent", "reduction", "infinite", "auto"),
-    "pending": ("count", "draw", "loss"),
-    "amaf": ("off", "rave", "grave"),
-}
 TREE_BYTES = 1 << 30
-"""Most memory for a tree on the CPU where nothing else is said."""
+"""The most memory for a tree on the CPU unless `max_bytes` is set."""
 
 _SIMULATIONS_PER_NODE = 100
-# A tree that is searched to its end has no leaf any more; the round must end all the same, so that
-# whoever waits for it sees the clock and Ctrl-C. Nothing is on its way then, so no result changes.
+# A fully searched tree has no leaves left. The round must end all the same, so that the caller can
+# look at the clock and at Ctrl-C. Nothing is pending then, so no result changes.
 _KNOWN_RESULTS = 256
-_NOT_FOR_KERNELS = (  # those of a budget stand in `Scratch.work`, because searches may differ
-    *("simulations", "visits", "seconds", "max_bytes"),
-    *("choice", "temperature", "temperature_turns", "trace"),
-)
-_DTYPES: dict[Any, type] = {int: np.int64, float: np.float64, bool: np.bool_}
 
 
-def _record_dtype() -> np.dtype[Any]:
-    kinds = option_kinds()
-    fields = [
-        (name, np.int64 if typing.get_origin(kind) is Literal else _DTYPES[kind])
-        for name, kind in kinds.items()
-        if name not in _NOT_FOR_KERNELS
-    ]
-    fields.append(("filters", np.bool_))  # whether any edge may be left out of selection
-    fields.append(("is_plain", np.bool_))  # whether Q is W / n, or one value where n is 0
-    fields.append(("has_extras", np.bool_))  # whether the tree keeps more of its edges
-    fields.append(("has_node_extras", np.bool_))  # and of its nodes
-    fields.append(("max_turns", np.int64))  # the game's
-    fields.append(("known_results", np.int64))  # that a round without leaves backs up at most
-    return np.dtype((Record, np.dtype(fields, align=True)))
-
-
-OPTIONS_DTYPE = _record_dtype()
-
-# Values that are compiled in, as zeros are: another one is other code.
-_USUAL = {"leaves": 1, "rollouts": 1, "visit_exponent": 0.5, "widening_exponent": 0.5}
-
-
-class Options(Settings, namedtuple("Options", OPTIONS_DTYPE.names or ())):  # type: ignore[misc]
-    """The same numbers as arguments of a kernel: a GPU has those at hand, and memory is far away.
-
-    Which ways are taken is known when a kernel is compiled (`CudaKernel`); how
-    large a number is, where it counts, may change without compiling anew.
-    """
-
-    __slots__ = ()
-
-    def known(self) -> tuple[tuple[str, Any], ...]:
-        """What is one of a few ways, or is off, or as usual."""
-        values: dict[str, Any] = self._asdict()
-        return tuple(
-            (name, value)
-            for name, value in values.items()
-            if name in _CODES or isinstance(value, bool) or value in (0, _USUAL.get(name, 0))
-        )
-
-
-def resolve(config: SearchConfig, evaluator: Any, device: str = "cpu") -> SearchConfig:
+def resolve(config: SearchConfig, evaluator: object, device: str = "cpu") -> SearchConfig:
     """The config with every `auto` decided, for a search on that device.
 
     Raises:
-        ValueError: for options that do not go together once that is done.
+        ValueError: for options that do not go together.
     """
     selection = config.selection
     if selection == "auto":
@@ -100,35 +39,36 @@ def resolve(config: SearchConfig, evaluator: Any, device: str = "cpu") -> Search
     if fpu == "auto" and selection != "gumbel":  # which has none
         fpu = "infinite" if selection == "uct" else "zero"
     if evaluator == "rollout" and config.rollout_weight not in (0.0, 1.0):
-        raise ValueError("rollout_weight mixes rollouts with another evaluator than rollout")
+        raise ValueError("rollout_weight mixes rollouts with an evaluator other than rollout")
     weight = 1.0 if evaluator == "rollout" else config.rollout_weight
     resolved = dataclasses.replace(config, selection=selection, rollout_weight=weight)
     given = dataclasses.replace(resolved, fpu=_given_fpu(config.fpu, selection))
     for option, reason in ignored_options(given).items():
-        raise ValueError(f"{option} counts only with {reason}")
+        raise ValueError(f"{option} only applies with {reason}")
     most = config.max_bytes or (TREE_BYTES if device == "cpu" else free_bytes() // 2)
     return dataclasses.replace(resolved, fpu=fpu, max_bytes=most)
 
 
 def _given_fpu(fpu: str, selection: str) -> Any:
-    """What was asked for, where it says more than the formula itself."""
+    """The urgency requested, if it says more than the formula itself."""
     return "auto" if selection == "uct" and fpu == "infinite" else fpu
 
 
 def simulation_limit(config: SearchConfig) -> int:
-    """The simulations after which a game is finished, or 0 where time alone decides."""
+    """The simulations after which a game is finished, or 0 if time alone decides."""
     if config.simulations or config.visits or config.seconds:
         return config.simulations
     return config.nodes * _SIMULATIONS_PER_NODE
 
 
-def make_options(config: SearchConfig, game: Game, known_results: int = _KNOWN_RESULTS) -> Any:
-    """[1] the record of a resolved config."""
+def make_options(
+    config: SearchConfig, game: Game, known_results: int = _KNOWN_RESULTS
+) -> NDArray[Any]:
+    """[1] a record of `OPTIONS_DTYPE`, from a resolved config."""
     options = np.zeros(1, OPTIONS_DTYPE)
-    for name in option_kinds():
-        if name not in _NOT_FOR_KERNELS:
-            value = getattr(config, name)
-            options[name] = _CODES[name].index(value) if name in _CODES else value
+    for name in option_kinds().keys() & set(Options._fields):
+        value = getattr(config, name)
+        options[name] = CODES[name].index(value) if name in CODES else value
     options["is_plain"] = not (
         needs_extras(config)
         or config.forced_playouts > 0
@@ -148,6 +88,6 @@ def make_options(config: SearchConfig, game: Game, known_results: int = _KNOWN_R
     return options
 
 
-def as_arguments(options: Any) -> Options:
-    """The record as a tuple of numbers."""
+def as_arguments(options: NDArray[Any]) -> Options:
+    """The record as a tuple of numbers, for kernels on a GPU."""
     return Options(*options[0].item())

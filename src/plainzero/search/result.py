@@ -1,4 +1,4 @@
-"""What a search found out: the root's statistics, the move to play, and the tree for drawing."""
+"""The outcome of a search: the root's statistics, the move to play, and the tree for drawing."""
 
 import functools
 import math
@@ -18,26 +18,27 @@ from plainzero.search.kernels.decision import (
 )
 from plainzero.search.kernels.random_streams import random_unit
 from plainzero.search.kernels.scratch import TREE_FULL, Scratch
-from plainzero.search.tree_memory import ROOT, Tree, bytes_each
+from plainzero.search.kernels.tree import ROOT, Tree
+from plainzero.search.tree_memory import bytes_each
 from plainzero.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The outcome of a search; what it says is worked out when it is first asked.
+    """The outcome of a search; everything is computed when first read.
 
-    Arrays run over all actions; illegal ones are 0 everywhere. It keeps a copy of the root, so it
-    stays as it is when its `Searcher` goes on; `tree`, `trace` and `principal_variation` must be
-    asked for before.
+    Arrays have one element per action; illegal actions are 0. The result holds a copy of the root,
+    so it stays valid when its `Searcher` continues; `tree`, `trace` and `principal_variation` must
+    be read before that.
     """
 
     game: Game
     config: SearchConfig
     tree: SearchTree
-    roots: Tree  # copies of the roots and their edges alone, of all games of the batch
+    roots: Tree  # copies of the roots and their edges, of all games of the batch
     scratch: Scratch
-    options: Any
-    row: int  # which game of the batch this is
+    options: NDArray[Any]  # [1] see OPTIONS_DTYPE
+    row: int  # of the game in its batch
 
     @functools.cached_property
     def visits(self) -> NDArray[np.int64]:
@@ -46,7 +47,7 @@ class SearchResult:
 
     @functools.cached_property
     def q(self) -> NDArray[np.float64]:
-        """[A] values for the mover; exact where proven, 0 where never visited."""
+        """[A] values for the mover; exact if proven, 0 if never visited."""
         q = self._by_action(self._edges["q"], np.float64)
         return np.where(np.isnan(self.exact), q, self.exact)
 
@@ -58,7 +59,7 @@ class SearchResult:
 
     @functools.cached_property
     def exact(self) -> NDArray[np.float64]:
-        """[A] proven values for the mover, NaN where nothing is proven."""
+        """[A] proven values for the mover, NaN for moves that are not proven."""
         exact = np.full(self.game.num_actions, np.nan)
         if self.roots.extras.size:
             extras = self.roots.extras[self.row, : len(self._edges)]
@@ -68,7 +69,7 @@ class SearchResult:
 
     @functools.cached_property
     def values(self) -> NDArray[np.float64]:
-        """[players] the root's value for each."""
+        """[players] the root's value for each player."""
         node, state = self.roots.nodes[self.row, ROOT], self.roots.states[self.row, ROOT]
         if not self.proven:
             mean: NDArray[np.float64] = node.value_sum / (1 + int(node.sum_visits))
@@ -90,7 +91,7 @@ class SearchResult:
 
     @property
     def turn(self) -> int:
-        """The plays before this position."""
+        """How many moves were played before this position."""
         return int(self.roots.states[self.row, ROOT].turn)
 
     @property
@@ -105,22 +106,22 @@ class SearchResult:
 
     @property
     def simulations(self) -> int:
-        """The simulations that were run."""
+        """How many simulations were run."""
         return int(self.scratch.work[self.row].simulations)
 
     @property
     def is_tree_full(self) -> bool:
-        """Whether the tree at some time could not grow any more, and was searched on as it was."""
+        """Whether the tree was full at some point, so that new leaves were not kept."""
         return bool(self.scratch.work[self.row].notes & TREE_FULL)
 
     @property
     def prior_fallbacks(self) -> int:
-        """Nodes whose legal moves all got no probability from the evaluator: equal priors there."""
+        """Nodes that got equal priors because the evaluator gave no legal move any probability."""
         return int(self.scratch.work[self.row].fallbacks)
 
     @functools.cached_property
     def best_action(self) -> int:
-        """The move to play without chance: see docs/algorithm.md, "After the search"."""
+        """The best move, without randomness: see docs/algorithm.md, "After the search"."""
         if self.config.selection == "gumbel" and self.visits.any() and not self.proven:
             index = best_by_gumbel(self.roots, self.scratch, self.options[0], self.row)
             return int(self._edges[index].action)
@@ -130,7 +131,7 @@ class SearchResult:
 
     @functools.cached_property
     def action(self) -> int:
-        """The move that `config.choice` plays: the best, or drawn by temperature, once."""
+        """The move that `config.choice` selects: the best, or one drawn by temperature, once."""
         config = self.config
         if config.choice != "temperature" or self.turn >= config.temperature_turns:
             return self.best_action
@@ -140,13 +141,13 @@ class SearchResult:
 
     @functools.cached_property
     def policy_target(self) -> NDArray[np.float64]:
-        """[A] what a network should learn from this search."""
+        """[A] the policy that a network should learn from this search."""
         weights = np.zeros(len(self._edges))
         write_policy_target(self.roots, self.options[0], self.row, weights)
         return self._by_action(weights, np.float64)
 
     def policy(self, temperature: float = 1.0) -> NDArray[np.float64]:
-        """[A] visits^(1/τ), normalised; the best action alone for τ near 0."""
+        """[A] visits^(1/τ), normalised; one-hot at the best action for τ near 0."""
         if not temperature >= 0:
             raise ValueError(f"temperature is {temperature}; it must be 0 or more")
         visits = self._by_candidate(self.visits)
@@ -168,7 +169,7 @@ class SearchResult:
 
     @property
     def trace(self) -> list[Simulation]:
-        """Every simulation in order, where `config.trace` was set."""
+        """Every simulation in order, if `config.trace` was set."""
         return list(self._simulations())
 
     @property
@@ -185,27 +186,27 @@ class SearchResult:
 
     @functools.cached_property
     def _candidates(self) -> list[Edge]:
-        """The moves worth playing: of a proven root's value, else not proven lost."""
+        """The moves worth playing: those with a proven root's value, else those not proven lost."""
         edges = edges_of(self.roots, self.row, ROOT)
         if self.proven:
             return [edge for edge in edges if edge.exact == self.value]
         return [edge for edge in edges if edge.exact != -1.0] or edges
 
     def _by_candidate(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """[A] the numbers with 0 for moves not worth playing, where that leaves any."""
+        """[A] the numbers with 0 for moves not worth playing, unless only zeros remain."""
         kept = np.zeros_like(numbers)
         actions = [edge.action for edge in self._candidates]
         kept[actions] = numbers[actions]
         return kept if self.proven or kept.any() else numbers
 
     def _best_by_bound(self) -> int:
-        """The largest Q − z · √(variance / n) among moves visited often enough."""
+        """The largest Q − z · √(variance / n) among moves with enough visits."""
         actions, squares = self._edges["action"], self.roots.extras["square_sum"][self.row]
         square_sum = dict(zip(actions.tolist(), squares.tolist(), strict=False))
         most = max(edge.visits for edge in self._candidates)
 
         def bound(edge: Edge) -> tuple[float, int]:
-            if edge.exact is not None:  # which leaves no doubt
+            if edge.exact is not None:  # no uncertainty
                 return edge.exact, -edge.action
             n = edge.visits
             variance = max(0.0, square_sum[edge.action] / n - edge.q**2) * n / (n - 1)
@@ -237,7 +238,7 @@ class SearchResult:
 
 
 def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float64]:
-    """visits^(1/τ) / Σ; one-hot for τ near 0, equal shares where nothing was visited."""
+    """visits^(1/τ) / Σ; one-hot for τ near 0, uniform if nothing was visited."""
     counts = np.asarray(visits, float)
     if not counts.any():
         return np.full(len(counts), 1.0 / len(counts))
@@ -255,11 +256,11 @@ def make_results(
     config: SearchConfig,
     roots: Tree,
     scratch: Scratch,
-    options: Any,
+    options: NDArray[Any],
     clock: Clock,
     fetch: Callable[[int], tuple[Tree, int]],
 ) -> list[SearchResult]:
-    """The result of each game of a batch, whose roots are copied; `fetch` gives a whole tree."""
+    """The result of each game of a batch; `roots` are copies, `fetch` returns a whole tree."""
     node_bytes, edge_bytes, _ = bytes_each(game, config)
     return [
         SearchResult(
@@ -275,24 +276,8 @@ def make_results(
     ]
 
 
-def copy_roots(tree: Tree) -> Tree:
-    """The roots and their edges alone, of all games."""
-    widest = int(tree.nodes["num_edges"][:, ROOT].max())
-    return Tree(
-        nodes=tree.nodes[:, :1].copy(),
-        node_extras=tree.node_extras[:, :1].copy(),
-        states=tree.states[:, :1].copy(),
-        edges=tree.edges[:, :widest].copy(),  # a root's edges come first in its row
-        extras=tree.extras[:, :widest].copy(),
-        amaf=tree.amaf[:, :1],
-        zones=tree.zones[:, :1],
-        templates=tree.templates,
-        roots=tree.roots.copy(),
-    )
-
-
 def _most_visited(edges: list[Edge]) -> int:
-    """The action of the most visits; of equals the best for the mover, then the lowest."""
+    """The most visited action; ties by value for the mover, then the lowest action."""
     return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
 
 

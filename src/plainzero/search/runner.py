@@ -1,49 +1,46 @@
-"""Drives a search: rounds until the budget is used up, in threads, with progress and a way out."""
+"""Drives a search: rounds until the budget is used up, in threads, with progress and a stop flag.
+
+`CpuRunner` is here, `GpuRunner` in gpu/runner.py; both are a `Runner`.
+"""
 
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.games.contract import Game
+from plainzero.compiler.cpu_kernels import Kernel
+from plainzero.games.contract import Game, RuleFault
 from plainzero.games.rules import register
 from plainzero.search import cpu
 from plainzero.search.config import SearchConfig
 from plainzero.search.evaluate_leaves import LeafEvaluator
 from plainzero.search.evaluation_cache import EvaluationCache
 from plainzero.search.evaluators import Evaluator, EvaluatorError
-from plainzero.search.kernels.scratch import (
-    NO_LEGAL_ACTION,
-    NOT_A_NUMBER,
-    NOT_ENDING,
-    make_scratch,
-)
+from plainzero.search.kernels.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, Scratch
+from plainzero.search.kernels.tree import Tree
 from plainzero.search.resolve_options import make_options, simulation_limit
-from plainzero.search.result import SearchResult, copy_roots, make_results
-from plainzero.search.thread_pool import Pool
-from plainzero.search.tree_memory import MOST_VISITS, ROOT, Tree
+from plainzero.search.result import SearchResult, make_results
+from plainzero.search.scratch_memory import make_scratch
+from plainzero.search.thread_pool import ThreadPool
+from plainzero.search.tree_memory import copy_roots
 from plainzero.search.view import Clock
 
 Progress = Callable[[int, int], None]
-"""Called now and then with the simulations done and those asked for, all games together."""
+"""Called regularly with the simulations done and the simulations requested, over all games."""
 
 
-_PATIENCE = 0.03  # seconds of native work between looks at progress and Ctrl-C
+_SECONDS_PER_CALL = 0.03  # of compiled code, between looks at progress and Ctrl-C
 _MOST_ROUNDS = 1 << 30
-_MOST_GROWTH = 16  # of the rounds in one call, to that in the next
-
-
-class RuleFault(RuntimeError):
-    """The search met a position that breaks the game contract."""
+_MOST_GROWTH = 16  # of the number of rounds, from one call to the next
 
 
 class StopFlag:
-    """Ends a search early from another thread; the result so far stands."""
+    """Stops a search early from another thread; the search returns its result so far."""
 
     def __init__(self) -> None:
         """A flag that is not set."""
@@ -51,7 +48,7 @@ class StopFlag:
         self._attached: list[weakref.ref[NDArray[Any]]] = []
 
     def set(self) -> None:
-        """Ends the searches that were given this flag."""
+        """Stops the searches that were given this flag."""
         self._is_set = True
         for reference in self._attached:
             work = reference()
@@ -63,13 +60,15 @@ class StopFlag:
         return self._is_set
 
     def attach(self, work: NDArray[Any]) -> None:
-        """Has `set` write to work.stop [B], where compiled code looks before each simulation."""
+        """Makes `set` write to work.stop [B], which compiled code reads before each simulation."""
         self._attached.append(weakref.ref(work))
-        work["stop"] = self._is_set
+        # After the line above: a `set` of another thread either finds `work` or is seen here.
+        if self._is_set:
+            work["stop"] = 1
 
 
-class Setup(NamedTuple):
-    """What the searches of one searcher have in common."""
+class SearchSpec(NamedTuple):
+    """What all searches of one `Searcher` have in common."""
 
     game: Game
     evaluator: Evaluator  # checked
@@ -77,43 +76,53 @@ class Setup(NamedTuple):
     cache: EvaluationCache | None = None
 
 
-class Run:
-    """One search of a batch, from its first round to its results.
+class Runner(Protocol):
+    """One search of a batch, from its first round to its results."""
+
+    scratch: Scratch  # in host memory; on a GPU a copy
+
+    def run(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
+        """Searches states [B] until a budget is used up; a GPU needs no threads."""
+
+    def results(self, clock: Clock) -> list[SearchResult]:
+        """One result per game; its tree can be read until `clock` advances."""
+
+
+class CpuRunner:
+    """A `Runner` on the CPU.
 
     Args:
-        setup: how to search.
-        tree: empty, or with the roots of the states that are asked about.
+        spec: how to search.
+        tree: empty, or with the positions to be searched as its roots.
         seed: of the random streams.
     """
 
-    def __init__(self, setup: Setup, tree: Tree, seed: int) -> None:  # noqa: D107
-        self.game, self.evaluator, self.config, cache = setup
+    def __init__(self, spec: SearchSpec, tree: Tree, seed: int) -> None:  # noqa: D107
+        self.game, self.evaluator, self.config, cache = spec
         self.tree = tree
         self.games = len(tree.roots)
         self.scratch = make_scratch(self.game, self.config, self.games, seed)
         self.options = make_options(self.config, self.game)
-        self._limit = simulation_limit(self.config)
         self._tag = register(self.game)
         if not isinstance(self.evaluator, str):
-            self._leaves = LeafEvaluator(self.game, tree, self.scratch, self.evaluator, cpu, cache)
+            self._leaves = LeafEvaluator(self.game, tree, self.scratch, self.evaluator, cache)
 
-    def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
+    def run(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
         """Searches until a budget is used up."""
-        stop, rounds = self.scratch.work["stop"], 1
-        with Pool(min(threads, self.games)) as pool:
-            # Evaluates the roots, whatever the budget; compiling is not on the clock.
-            self._play_rounds(pool, states, 1)
-            with _deadline(self.config.seconds, stop):
-                while not self._is_finished():
+        work, rounds, requested = self.scratch.work, 1, simulation_limit(self.config) * self.games
+        with ThreadPool(min(threads, self.games)) as pool:
+            # Evaluates the roots, whatever the budget. Compiling does not count as search time.
+            unfinished = self._play_rounds(pool, states, 1)
+            with _deadline(self.config.seconds, work["stop"]):
+                while unfinished:
                     start = time.perf_counter()
-                    self._play_rounds(pool, states, rounds)
-                    rounds = plan_rounds(rounds, time.perf_counter() - start)
+                    unfinished = self._play_rounds(pool, states, rounds)
+                    rounds = next_rounds(rounds, time.perf_counter() - start)
                     if progress is not None:
-                        done = self.scratch.work["simulations"].sum()
-                        progress(int(done), self._limit * self.games)
+                        progress(int(work["simulations"].sum()), requested)
 
     def results(self, clock: Clock) -> list[SearchResult]:
-        """One result a game; its tree can be looked at until `clock` goes on."""
+        """One result per game; its tree can be read until `clock` advances."""
         return make_results(
             self.game,
             self.config,
@@ -124,44 +133,35 @@ class Run:
             lambda row: (self.tree, row),
         )
 
-    def _play_rounds(self, pool: Pool, states: NDArray[Any], rounds: int) -> None:
-        """Plays so many rounds in each game, or one where the evaluator is not built in."""
+    def _play_rounds(self, pool: ThreadPool, states: NDArray[Any], rounds: int) -> int:
+        """Plays `rounds` rounds in each game, one if the evaluator is a function.
+
+        Returns how many games are not finished.
+        """
         if isinstance(self.evaluator, str):
-            self._each(pool, cpu.simulate_games, self.options, states, rounds)
+            unfinished = self._run(pool, cpu.simulate_games, self.options, states, rounds)
         else:
-            self._each(pool, cpu.select_games, self.options, states)
-            answers = self._leaves.evaluate(pool)
-            if answers is not None:
-                self._each(pool, cpu.finish_games, self.options, *answers)
+            unfinished = self._run(pool, cpu.select_games, self.options, states)
+            evaluations = self._leaves.evaluate(pool)
+            if evaluations is not None:
+                unfinished = self._run(pool, cpu.finish_games, self.options, *evaluations)
         check_faults(self.game, int(np.bitwise_or.reduce(self.scratch.work["faults"])))
+        return unfinished
 
-    def _each(self, pool: Pool, kernel: Any, *arguments: Any) -> None:
-        """Runs a kernel over all games, a share of them in each thread of the pool."""
-        pool.run(kernel, self._tag, (self.tree, self.scratch, *arguments), self.games)
-
-    def _is_finished(self) -> bool:
-        """Whether no game has anything left to do."""
-        roots, work = self.tree.roots, self.scratch.work
-        is_done = roots["is_proven"] | (work["stop"] != 0)
-        if self._limit:
-            is_done |= work["simulations"] >= self._limit
-        if self.config.visits:
-            is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= self.config.visits
-        if self.config.nodes:
-            is_done |= roots["num_nodes"] >= self.config.nodes
-        is_done |= self.tree.nodes["sum_visits"][:, ROOT] >= MOST_VISITS
-        return bool(is_done.all())
+    def _run(self, pool: ThreadPool, kernel: Kernel, *arguments: Any) -> int:
+        """Runs a kernel over all games, a share of them in each thread; returns the sum."""
+        return pool.run(kernel, self._tag, (self.tree, self.scratch, *arguments), self.games)
 
 
-def plan_rounds(rounds: int, seconds: float) -> int:
-    """How many rounds take about as long as our patience, when the last ones took `seconds`."""
-    growth = min(_PATIENCE / max(seconds, 1e-9), _MOST_GROWTH)
+def next_rounds(rounds: int, seconds: float) -> int:
+    """How many rounds the next call should take, given that `rounds` took `seconds`."""
+    growth = min(_SECONDS_PER_CALL / max(seconds, 1e-9), _MOST_GROWTH)
     return min(max(1, int(rounds * growth)), _MOST_ROUNDS)
 
 
 @contextmanager
 def _deadline(seconds: float, flags: NDArray[np.int32]) -> Iterator[None]:
-    """Sets the flags after so many seconds, while compiled code runs."""
+    """Sets the flags after `seconds`, while compiled code runs; never for 0."""
     if seconds <= 0:
         yield
         return
@@ -175,10 +175,10 @@ def _deadline(seconds: float, flags: NDArray[np.int32]) -> Iterator[None]:
 
 
 def check_faults(game: Game, faults: int) -> None:
-    """Raises what kernels could only note.
+    """Raises the errors that kernels could only record.
 
     Raises:
-        EvaluatorError: for numbers that are none.
+        EvaluatorError: for numbers that are not finite.
         RuleFault: for a game that breaks the contract.
     """
     if faults & NOT_A_NUMBER:
@@ -192,6 +192,6 @@ def check_faults(game: Game, faults: int) -> None:
         )
     if faults & NOT_ENDING:
         raise RuleFault(
-            f"{game.name} went on after max_turns={game.max_turns} plays; max_turns must be an "
+            f"{game.name} continued after max_turns={game.max_turns} plays; max_turns must be an "
             "upper bound on the length of a game"
         )

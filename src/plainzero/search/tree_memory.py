@@ -1,9 +1,4 @@
-"""The tree: arrays of records, a row per game, edges for legal moves only.
-
-Nodes and edges are numbered from 0 in the order in which they were made; the root is node 0. A
-node's edges stand side by side. Rows are never cleared: a node is written whole when it is made,
-its edges once it is evaluated, so memory that was never reached is never touched.
-"""
+"""Memory for trees: how large they may grow, and how they are allocated, enlarged and copied."""
 
 import dataclasses
 import functools
@@ -14,105 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.compiler.record_types import record_dtype
 from plainzero.games.contract import Game, has_chance
 from plainzero.search.config import MOST_BYTES, SearchConfig, needs_extras, needs_node_extras
+from plainzero.search.kernels.tree import (
+    ROOT,
+    Tree,
+    amaf_dtype,
+    edge_dtype,
+    edges_per_node,
+    extra_dtype,
+    node_dtype,
+    node_extra_dtype,
+    root_dtype,
+)
 
-ROOT = 0
-MOST_VISITS = 2**31 - 2  # visits are 32 bits; a search ends there
-UNVISITED = -1  # child of an edge that was never tried
-_NODES_PER_SIMULATION = 8  # where chance moves: each of its moves in a row is a node too
-ZONE, NEED = 0, 1  # of `templates`
-WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no place for edges
-
-
+_NODES_PER_SIMULATION = 8  # with chance: each of its moves in a row is a node too
 _WORD = np.dtype(np.uint64)
-
-
-class Tree(NamedTuple):
-    """What a search knows. B games, N nodes and E edges a game, P players, A actions.
-
-    Beyond the N places for nodes there are `leaves` more, for leaves that a full tree cannot keep,
-    and one for rollouts.
-    """
-
-    nodes: NDArray[Any]  # [B, N + leaves + 1] see node_dtype
-    node_extras: NDArray[Any]  # [B, N + leaves + 1] see node_extra_dtype; often empty
-    states: NDArray[Any]  # [B, N + leaves + 1] the game's own records
-    edges: NDArray[Any]  # [B, E] see edge_dtype
-    extras: NDArray[Any]  # [B, E] see extra_dtype; empty unless an option needs it
-    amaf: NDArray[Any]  # [B, N + leaves + 1, P * A] see amaf_dtype; empty without AMAF
-    zones: NDArray[Any]  # [B, N + leaves + 1, A / 64] cells by bits; empty without templates
-    templates: NDArray[Any]  # [B, P, 2, A, T / 64] T by bits: those whose ZONE, or NEED, has cell A
-    roots: NDArray[Any]  # [B] see root_dtype
-
-
-def node_dtype(game: Game) -> np.dtype[Any]:
-    """A position in the tree."""
-    return record_dtype(
-        parent=np.int32,  # node
-        parent_edge=np.int32,
-        first_edge=np.int32,
-        num_edges=np.int32,  # negative while the node waits for its evaluation
-        sum_visits=np.int32,  # S, simulations that went on below
-        mover=np.int16,  # who plays here; a copy from the state, which descents then need not touch
-        is_ahead=np.int16,  # marks what stays while others are let go
-        value_sum=(np.float64, game.num_players),  # own evaluation, then all results below too
-    )
-
-
-def node_extra_dtype() -> np.dtype[Any]:
-    """What a node has only under some options."""
-    return record_dtype(
-        own_value=np.float64,  # own evaluation for the mover
-        square_sum=np.float64,  # of the mover's results, own evaluation included
-    )
-
-
-def edge_dtype() -> np.dtype[Any]:
-    """A legal move of a node, or an outcome of chance."""
-    return record_dtype(
-        value_sum=np.float64,  # W, for the mover of the edge's node
-        q=np.float64,  # W / n; divided once a backup rather than at every look
-        prior=np.float32,  # P, at the root with its noise
-        visits=np.int32,  # n
-        child=np.int32,  # node or UNVISITED
-        action=np.int32,
-    )
-
-
-def extra_dtype() -> np.dtype[Any]:
-    """What an edge has only under some options."""
-    return record_dtype(
-        square_sum=np.float64,  # of the mover's results
-        exact=np.float32,  # proven value for the mover
-        pending=np.int32,  # leaves below that wait for their evaluation
-        is_proven=np.bool_,
-    )
-
-
-def amaf_dtype() -> np.dtype[Any]:
-    """What a node knows of a move, by player and action, wherever it was played below."""
-    return record_dtype(value_sum=np.float64, visits=np.int32)
-
-
-def root_dtype(game: Game) -> np.dtype[Any]:
-    """What there is once per game."""
-    return record_dtype(
-        num_nodes=np.int32,
-        used_edges=np.int32,
-        exact=np.float32,  # proven value for the mover
-        is_proven=np.bool_,
-        is_cheap=np.bool_,  # whether this search goes without noise and forced playouts
-        num_templates=(np.int64, game.num_players),  # learned, even if forgotten by now
-        has_clean_prior=np.bool_,  # whether clean_prior is this root's
-        clean_prior=(np.float32, edges_per_node(game)),  # the evaluator's, by edge, without noise
-    )
-
-
-def edges_per_node(game: Game) -> int:
-    """The most edges that one node can have."""
-    return int(max(game.num_actions, game.max_chance_outcomes if has_chance(game) else 1))
 
 
 class TreeSize(NamedTuple):
@@ -123,15 +35,15 @@ class TreeSize(NamedTuple):
 
 
 def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> TreeSize:
-    """The places for nodes and edges that the budget asks for beside `kept` nodes, in `max_bytes`.
+    """The nodes and edges that the budget needs in addition to `kept` nodes, within `max_bytes`.
 
     Raises:
-        ValueError: when not even a root and one move fit.
+        ValueError: if not even a root and one move fit.
     """
     node_bytes, edge_bytes, game_bytes = bytes_each(game, config)
     room = config.max_bytes // games - game_bytes
     widest = edges_per_node(game)
-    # Without a number of simulations to go by, a node counts with the edges of a typical one.
+    # Without a number of simulations, a node counts with the edges of a typical one.
     most = room // (node_bytes + edge_bytes * min(widest, 64))
     grown = config.simulations * (_NODES_PER_SIMULATION if has_chance(game) else 1)
     visited = config.visits * (_NODES_PER_SIMULATION if has_chance(game) else 1)
@@ -142,23 +54,23 @@ def plan_tree(game: Game, config: SearchConfig, games: int, kept: int = 0) -> Tr
         needed = games * (game_bytes + 2 * node_bytes + 2 * widest * edge_bytes)
         raise ValueError(
             f"max_bytes={config.max_bytes} holds no tree of {game.name} for {games} game(s); "
-            f"give it at least {needed}"
+            f"set it to at least {needed}"
         )
     return TreeSize(nodes, edges)
 
 
 def plan_whole_tree(game: Game, config: SearchConfig, games: int) -> TreeSize:
-    """The same, for all that the budget can need, in which no leaf is left out.
+    """The most nodes and edges that the budget can need, so that every leaf is kept.
 
     Raises:
-        ValueError: when that is more than `max_bytes`.
+        ValueError: if that is more than `max_bytes`.
     """
     whole = plan_tree(game, dataclasses.replace(config, max_bytes=MOST_BYTES), games)
     needed = tree_bytes(game, config, games, whole)
     if needed > config.max_bytes:
         raise ValueError(
-            f"{games:,} trees of {config.simulations} simulations take {needed:,} bytes, and there "
-            f"are {config.max_bytes:,} for them"
+            f"{games:,} trees of {config.simulations} simulations take {needed:,} bytes, and "
+            f"max_bytes is {config.max_bytes:,}"
         )
     return whole
 
@@ -166,15 +78,15 @@ def plan_whole_tree(game: Game, config: SearchConfig, games: int) -> TreeSize:
 class Memory(NamedTuple):
     """Where arrays live."""
 
-    empty: Callable[[tuple[int, ...], Any], Any]  # room for an array
-    upload: Callable[[NDArray[Any]], Any]  # an array of NumPy's, put there
+    empty: Callable[[tuple[int, ...], Any], Any]  # allocates an array
+    upload: Callable[[NDArray[Any]], Any]  # a NumPy array, copied there if needed
 
 
 def make_tree(
     game: Game, config: SearchConfig, games: int, size: TreeSize, memory: Memory | None = None
 ) -> Tree:
-    """An empty tree of that size; the system gives its memory only as it grows."""
-    memory = memory or HOST
+    """An empty tree of that size; the system provides its memory only as it grows."""
+    memory = memory or HOST_MEMORY
     length = {"node": (size.nodes + _places_beyond(config),), "edge": (size.edges,), "game": ()}
     arrays = {}
     for name, column in _columns(game, config).items():
@@ -184,22 +96,21 @@ def make_tree(
     return Tree(**arrays)._replace(roots=memory.upload(roots))
 
 
-def _room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     try:
         return np.empty(shape, dtype)
     except MemoryError:
         size = math.prod(shape) * dtype.itemsize
         raise ValueError(
-            f"this machine does not give {size:,} bytes to the tree; set a smaller max_bytes"
+            f"cannot allocate {size:,} bytes for the tree; set a smaller max_bytes"
         ) from None
 
 
-HOST = Memory(empty=_room, upload=lambda array: array)
-"""The memory that the processor works in."""
+HOST_MEMORY = Memory(empty=_allocate, upload=lambda array: array)
 
 
 def enlarge_tree(game: Game, config: SearchConfig, tree: Tree, size: TreeSize) -> Tree:
-    """A tree of a larger size with the same contents."""
+    """The same tree with room for more nodes and edges."""
     larger = make_tree(game, config, len(tree.roots), size)
     used = {"node": tree.roots["num_nodes"].max(), "edge": tree.roots["used_edges"].max()}
     for name, column in _columns(game, config).items():
@@ -212,7 +123,7 @@ def enlarge_tree(game: Game, config: SearchConfig, tree: Tree, size: TreeSize) -
 
 
 def tree_bytes(game: Game, config: SearchConfig, games: int, size: TreeSize) -> int:
-    """What a tree of that size takes at most."""
+    """The most memory that a tree of that size takes."""
     node_bytes, edge_bytes, game_bytes = bytes_each(game, config)
     return games * (size.nodes * node_bytes + size.edges * edge_bytes + game_bytes)
 
@@ -226,7 +137,7 @@ class _Column(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
-    """The arrays of a tree; those that no option needs take no room."""
+    """The arrays of a tree; those that no option needs are empty."""
     codes = game.num_players * game.num_actions
     return {
         "nodes": _Column(node_dtype(game), "node"),
@@ -248,7 +159,7 @@ def _columns(game: Game, config: SearchConfig) -> dict[str, _Column]:
 
 @functools.lru_cache(maxsize=64)
 def bytes_each(game: Game, config: SearchConfig) -> tuple[int, int, int]:
-    """The bytes of one node, of one edge, and of what there is once per game."""
+    """The bytes of one node, of one edge, and of what exists once per game."""
     total = {"node": 0, "edge": 0, "game": 0}
     for column in _columns(game, config).values():
         if column.is_used:
@@ -261,5 +172,21 @@ def _places_beyond(config: SearchConfig) -> int:
 
 
 def node_places(tree: Tree, config: SearchConfig) -> int:
-    """N: the nodes that the tree can keep."""
+    """N: how many nodes the tree can keep."""
     return int(tree.nodes.shape[1]) - _places_beyond(config)
+
+
+def copy_roots(tree: Tree) -> Tree:
+    """Copies of the roots and their edges, of all games."""
+    widest = int(tree.nodes["num_edges"][:, ROOT].max())
+    return Tree(
+        nodes=tree.nodes[:, :1].copy(),
+        node_extras=tree.node_extras[:, :1].copy(),
+        states=tree.states[:, :1].copy(),
+        edges=tree.edges[:, :widest].copy(),  # a root's edges come first in its row
+        extras=tree.extras[:, :widest].copy(),
+        amaf=tree.amaf[:, :1],
+        zones=tree.zones[:, :1],
+        templates=tree.templates,
+        roots=tree.roots.copy(),
+    )

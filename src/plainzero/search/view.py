@@ -1,21 +1,21 @@
-"""A tree that was searched, to look at: nodes, moves, and the simulations that made it."""
+"""A searched tree for drawing: nodes, moves, and the simulations that built it."""
 
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.games.contract import CHANCE
-from plainzero.search.tree_memory import ROOT, UNVISITED, Tree
+from plainzero.games.contract import CHANCE, State
+from plainzero.search.kernels.tree import ROOT, UNVISITED, Tree
 
 TRACE_KINDS = ("expanded", "finished", "proven", "not kept")
 
 
 class Edge(NamedTuple):
-    """A move in the tree, with what is known of it for the player who makes it."""
+    """A move in the tree; values are for the player who makes it."""
 
     action: int
     prior: float
@@ -26,7 +26,7 @@ class Edge(NamedTuple):
 
 
 class Simulation(NamedTuple):
-    """One step of a trace: the nodes it went through, the moves between, and what came back."""
+    """One step of a trace: the nodes on its path, the moves between them, and the result."""
 
     nodes: list[int]
     actions: list[int]
@@ -36,33 +36,32 @@ class Simulation(NamedTuple):
 
 @dataclass
 class Clock:
-    """Counts the times that a `Searcher` changed its tree."""
+    """Counts how often a `Searcher` changed its tree."""
 
     time: int = 0
 
 
 @dataclass(frozen=True)
 class SearchTree:
-    """A finished tree, for drawing and for questions; node 0 is the root.
+    """A searched tree; node 0 is the root.
 
-    It shows the arrays of the search itself: once its `Searcher` goes on, asking is an error.
+    It reads the arrays of the search itself, so it becomes invalid when its `Searcher` advances or
+    searches again.
     """
 
-    fetch: Callable[
-        [int], tuple[Tree, int]
-    ]  # the arrays that have a game's tree, and its row there
-    row: int  # which game of the batch it is
-    node_bytes: int  # of one
-    edge_bytes: int  # of one
+    fetch: Callable[[int], tuple[Tree, int]]  # the arrays with a game's tree, and its row in them
+    row: int  # of the game in its batch
+    node_bytes: int  # of one node
+    edge_bytes: int  # of one edge
     clock: Clock
     time: int
 
     @property
     def arrays(self) -> tuple[Tree, int]:
-        """The arrays that this tree is in, and its row there."""
+        """The arrays that contain this tree, and its row in them."""
         if self.clock.time != self.time:
             raise RuntimeError(
-                "this tree is gone: its Searcher has advanced or searched again; ask before that"
+                "this tree is gone: its Searcher has advanced or searched again; read it earlier"
             )
         return self._fetched
 
@@ -72,7 +71,7 @@ class SearchTree:
 
     @property
     def used_bytes(self) -> int:
-        """What the nodes and edges take."""
+        """The memory that the nodes and edges take."""
         arrays, row = self.arrays
         edges = int(arrays.roots[row].used_edges)
         return len(self) * self.node_bytes + edges * self.edge_bytes
@@ -82,10 +81,11 @@ class SearchTree:
         arrays, row = self.arrays
         return int(arrays.roots[row].num_nodes)
 
-    def state(self, node: int) -> Any:
+    def state(self, node: int) -> State:
         """The position."""
         arrays, row = self.arrays
-        return arrays.states[row, node]
+        state: State = arrays.states[row, node]
+        return state
 
     def visits(self, node: int) -> int:
         """N: simulations through the node, its own evaluation included, the root's not."""
@@ -93,7 +93,7 @@ class SearchTree:
         return int(arrays.nodes[row, node].sum_visits) + (node != ROOT)
 
     def values(self, node: int) -> NDArray[np.float64]:
-        """V per player: the mean of the node's own evaluation and all results below."""
+        """[players] V: the mean of the node's own evaluation and all results below."""
         arrays, row = self.arrays
         state, record = self.state(node), arrays.nodes[row, node]
         if state.is_over:
@@ -103,7 +103,7 @@ class SearchTree:
         return values
 
     def edges(self, node: int = ROOT) -> list[Edge]:
-        """The node's moves, in the order in which the search looks at them."""
+        """The node's moves, in the order in which selection compares them."""
         return edges_of(*self.arrays, node)
 
     def path(self, node: int) -> tuple[list[int], list[int]]:

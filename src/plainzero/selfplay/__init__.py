@@ -1,5 +1,7 @@
-"""Self-play: many games at once become game records.
+"""Self-play: many games side by side become game records.
 
-config.py says how games are played, games.py holds those in progress, turns.py plays their moves in
-compiled code, worker.py drives one thread's games, records.py and shards.py keep what was finished.
+config.py has the options, games_in_progress.py the arrays of games in progress, turn_kernels.py the
+compiled code that plays them, worker.py the games of one thread, records.py finished games,
+shards.py their files, and observations.py the positions to learn from. gpu/ does the same for
+thousands of games on a GPU.
 """

@@ -1,10 +1,10 @@
-"""How self-play games are played, beyond the search itself."""
+"""The options of self-play, beyond those of its searches."""
 
 import dataclasses
 from dataclasses import dataclass
 
 from plainzero.games.contract import Game, has_chance
-from plainzero.options import check_types
+from plainzero.options import check_is_used, check_types
 from plainzero.search.config import SearchConfig
 
 _MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/lab-notebook.md
@@ -12,38 +12,38 @@ _MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/lab-notebook.
 
 @dataclass(frozen=True)
 class SelfPlayConfig:
-    """The options of self-play. A zero turns off what it measures, where not said otherwise."""
+    """The options of self-play. 0 turns an option off, unless it says otherwise."""
 
     games: int = 256
-    """Games side by side in each thread."""
+    """Games played side by side in each thread."""
     temperature: float = 1.0
-    """τ of the moves played: drawn by visits^(1/τ). 0: the best move (Gumbel draws by itself)."""
+    """τ of the moves played: drawn by visits^(1/τ). 0: the best move (Gumbel has its own noise)."""
     temperature_turns: int = 0
-    """τ counts for so many turns of a game, then the best move is played. 0: all of them."""
+    """Turns of a game played with temperature; later ones play the best move. 0: all turns."""
     reuse_tree: bool = False
-    """Keep what is below the move played for the next search of that game; with a budget of
-    search.visits what is kept counts."""
+    """Reuse the subtree of the move played in the game's next search; its visits count towards
+    search.visits."""
     full_share: float = 1.0
-    """Playout-cap randomisation: the share of moves searched in full and with noise (KataGo:
-    0.25). Only those are targets."""
+    """Playout-cap randomisation: the share of moves searched in full and with noise, the only ones
+    that are targets (KataGo: 0.25)."""
     cheap_simulations: int = 8
     """Simulations of the other moves."""
     opening_share: float = 0.9
-    """Share of games that begin with random moves, which are never targets."""
+    """Share of games that start with random moves, which are never targets."""
     opening_plies: int = -1
-    """Most random moves at a game's beginning, drawn evenly from 0. −1: three quarters of the
-    longest game, 32 at most; none for one player."""
+    """Maximum number of random moves at the start of a game, drawn uniformly from 0. −1: three
+    quarters of the longest game, at most 32; none for one player."""
     end_proven: bool = True
     """End a game once the search has proven its result."""
     resign_below: float = 0.0
-    """Resign when one's own value was below −this for `resign_turns` own turns. 0: never."""
+    """Resign once the player's value was below −this on `resign_turns` of its turns. 0: never."""
     resign_turns: int = 2
     """See resign_below."""
     resign_checked: float = 0.1
-    """Share of games that are played on, to count how often resigning would have been wrong."""
+    """Share of games played on after a resignation, to count how often it would be wrong."""
 
     def __post_init__(self) -> None:
-        """Refuses values that make no sense."""
+        """Refuses invalid values."""
         check_types(self)
         for name in ("games", "resign_turns", "cheap_simulations"):
             if getattr(self, name) < 1:
@@ -51,6 +51,10 @@ class SelfPlayConfig:
         for name in ("full_share", "opening_share", "resign_checked", "resign_below"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
+        check_is_used(self, "cheap_simulations", "full_share < 1", self.full_share < 1)
+        check_is_used(self, "temperature_turns", "temperature > 0", self.temperature > 0)
+        for name in ("resign_turns", "resign_checked"):
+            check_is_used(self, name, "resign_below > 0", self.resign_below > 0)
         if self.full_share == 0:
             raise ValueError("full_share is 0, so no move would ever be a target")
         if self.temperature < 0 or self.temperature_turns < 0:
@@ -60,10 +64,10 @@ class SelfPlayConfig:
 
 
 def resolve_selfplay(config: SelfPlayConfig, game: Game) -> SelfPlayConfig:
-    """The config with every `auto` decided for the game.
+    """The config with automatic values chosen for the game.
 
     Raises:
-        ValueError: for an option that the game cannot have.
+        ValueError: for an option that does not suit the game.
     """
     if config.resign_below and not (game.num_players == 2 and not has_chance(game)):
         raise ValueError("resign_below works for two players without chance")
@@ -74,10 +78,10 @@ def resolve_selfplay(config: SelfPlayConfig, game: Game) -> SelfPlayConfig:
 
 
 def check_selfplay_search(search: SearchConfig) -> None:
-    """Refuses search options that self-play cannot follow.
+    """Refuses search options that self-play does not support.
 
     Raises:
-        ValueError: says which, and what to set.
+        ValueError: names the option, and what to set.
     """
     if search.seconds or search.nodes or not (search.simulations or search.visits):
         raise ValueError(

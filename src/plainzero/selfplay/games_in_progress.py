@@ -1,4 +1,4 @@
-"""The games in progress: arrays with a row per game, which compiled code plays on."""
+"""The games in progress: arrays with one row per game, which compiled code reads and writes."""
 
 from typing import Any, NamedTuple
 
@@ -17,41 +17,42 @@ NOBODY = -1
 
 
 class Games(NamedTuple):
-    """B games side by side, L the longest, A actions, P players."""
+    """B games side by side. L moves of the longest game, A actions, P players."""
 
-    states: NDArray[Any]  # [B + 1] the positions; the last is where every game begins
-    seats: NDArray[Any]  # [B] see seat_dtype
+    states: NDArray[Any]  # [B + 1] the positions; the last is the initial position of every game
+    status: NDArray[Any]  # [B] see status_dtype
     moves: NDArray[Any]  # [B, L] see move_dtype
-    policies: NDArray[np.float32]  # [B, L, A] targets; rows of other moves mean nothing
+    policies: NDArray[np.float32]  # [B, L, A] targets; rows of other moves are undefined
 
 
-def seat_dtype(game: Game) -> np.dtype[Any]:
-    """What there is once per game."""
+def status_dtype(game: Game) -> np.dtype[Any]:
+    """The record that each game has once."""
     return record_dtype(
-        simulations=np.int64,  # run for this game so far
+        simulations=np.int64,  # of all searches so far
         first_step=np.int64,  # of the weights that played its first move
+        last_step=np.int64,  # of the weights that played its latest move
         searches=np.int32,  # moves that were searched
-        length=np.int32,  # moves so far, chance's and random ones included
-        opening=np.int32,  # of these, how many were a random opening
-        low_turns=(np.int32, game.num_players),  # own turns in a row with a hopeless value
-        would_resign=np.int32,  # player who would have resigned, or NOBODY
-        is_checked=np.bool_,  # whether it is played on after that, to see who wins
+        length=np.int32,  # moves so far, those of chance and of the opening included
+        opening=np.int32,  # of these, the moves of the random opening
+        low_turns=(np.int32, game.num_players),  # consecutive own turns with a hopeless value
+        would_resign=np.int32,  # the player who would have resigned, or NOBODY
+        is_checked=np.bool_,  # whether the game is then played on, to see who wins
         is_full=np.bool_,  # whether this turn's search is a full one
-        ending=np.int32,
-        returns=(np.float32, game.num_players),  # once it has ended
+        ending=np.int32,  # of ENDINGS
+        returns=(np.float32, game.num_players),  # once the game has ended
     )
 
 
 def move_dtype(game: Game) -> np.dtype[Any]:
-    """One move of a game."""
+    """The record of one move."""
     return record_dtype(
-        values=(np.float32, game.num_players),  # the root's, per seat; 0 where nothing was searched
+        values=(np.float32, game.num_players),  # of the root, by seat; 0 if nothing was searched
         action=np.int32,
         is_target=np.bool_,
     )
 
 
-def plan_dtype() -> np.dtype[Any]:
+def play_options_dtype() -> np.dtype[Any]:
     """The options of self-play, as compiled code sees them."""
     return record_dtype(
         step=np.int64,  # of the weights that play now
@@ -61,7 +62,7 @@ def plan_dtype() -> np.dtype[Any]:
         resign_below=np.float64,
         resign_checked=np.float64,
         temperature_turns=np.int32,
-        full_simulations=np.int64,  # the search's own budget
+        full_simulations=np.int64,  # the budget of the search itself
         full_visits=np.int64,
         cheap_simulations=np.int32,
         opening_plies=np.int32,
@@ -72,11 +73,11 @@ def plan_dtype() -> np.dtype[Any]:
 
 
 def make_games(game: Game, count: int) -> Games:
-    """Room for that many games; none has begun."""
+    """Arrays for `count` games; none has started."""
     longest = game.max_turns + 1
     games = Games(
         states=np.zeros(count + 1, game.dtype),
-        seats=np.zeros(count, seat_dtype(game)),
+        status=np.zeros(count, status_dtype(game)),
         moves=np.zeros((count, longest), move_dtype(game)),
         policies=np.zeros((count, longest, game.num_actions), np.float32),
     )
@@ -84,11 +85,20 @@ def make_games(game: Game, count: int) -> Games:
     return games
 
 
-def make_plan(config: SelfPlayConfig, search: SearchConfig) -> NDArray[Any]:
-    """[1] the record of resolved configs."""
-    plan = np.zeros(1, plan_dtype())
-    plan["full_simulations"], plan["full_visits"] = simulation_limit(search), search.visits
-    for name in plan.dtype.names or ():
-        if hasattr(config, name):
-            plan[name] = getattr(config, name)
-    return plan
+def make_play_options(config: SelfPlayConfig, search: SearchConfig) -> NDArray[Any]:
+    """[1] the record of resolved configs, for the weights of step 0."""
+    options = np.zeros(1, play_options_dtype())
+    options["temperature"] = config.temperature
+    options["temperature_turns"] = config.temperature_turns
+    options["full_share"] = config.full_share
+    options["full_simulations"] = simulation_limit(search)
+    options["full_visits"] = search.visits
+    options["cheap_simulations"] = config.cheap_simulations
+    options["opening_share"] = config.opening_share
+    options["opening_plies"] = config.opening_plies
+    options["resign_below"] = config.resign_below
+    options["resign_turns"] = config.resign_turns
+    options["resign_checked"] = config.resign_checked
+    options["reuse_tree"] = config.reuse_tree
+    options["end_proven"] = config.end_proven
+    return options

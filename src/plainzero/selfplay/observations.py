@@ -1,4 +1,4 @@
-"""From game records back to positions: moves replayed, and observed, in compiled code."""
+"""Turns game records into positions to learn from, and positions into observations."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,34 +13,34 @@ from plainzero.selfplay.records import GameRecord
 
 
 class Positions(NamedTuple):
-    """What there is to learn from games: N positions, A actions, P players.
+    """Positions to learn from. N positions, A actions, P players.
 
-    Values are from the mover on: column k is the k-th player after the mover.
+    Outcomes and values start with the mover's: column k is the k-th player after the mover.
     """
 
-    states: NDArray[Any]  # [N] the game's own records
+    states: NDArray[Any]  # [N] the game's records
     policies: NDArray[np.float32]  # [N, A] targets
-    outcomes: NDArray[np.float32]  # [N, P] how the game ended
-    values: NDArray[np.float32]  # [N, P] what the search at that position thought
+    outcomes: NDArray[np.float32]  # [N, P] of the game
+    values: NDArray[np.float32]  # [N, P] of the search at that position
 
 
-class DevicePositions(NamedTuple):
-    """The same as tensors on a device."""
+class PositionTensors(NamedTuple):
+    """The same as tensors, on any device."""
 
-    states: Any  # [N, itemsize] uint8, the bytes of the game's own records
+    states: Any  # [N, itemsize] uint8, the bytes of the game's records
     policies: Any  # [N, A] targets
-    outcomes: Any  # [N, P] how the game ended
-    values: Any  # [N, P] what the search at that position thought
+    outcomes: Any  # [N, P] of the game
+    values: Any  # [N, P] of the search at that position
 
 
 def targets_of(game: Game, records: Sequence[GameRecord]) -> Positions:
-    """The positions of the records whose moves are targets, in order."""
+    """The positions of the records that are targets, in order."""
     lengths = np.array([len(record.moves) for record in records], np.int64)
     is_target = _joined([record.is_target for record in records], (), np.bool_)
     moves = _joined([record.moves for record in records], (), np.int32)
     states, board = np.zeros(np.count_nonzero(is_target), game.dtype), np.zeros(2, game.dtype)
     board[1] = game.new_state()
-    replay(register(game), board, moves, is_target, lengths, states)
+    replay_games(register(game), board, moves, is_target, lengths, states)
     movers, width = states["to_play"].astype(np.int64), (game.num_players,)
     returns = _joined([record.returns[None] for record in records], width, np.float32)
     outcomes = np.repeat(returns, lengths, axis=0)[is_target]
@@ -55,14 +55,14 @@ def targets_of(game: Game, records: Sequence[GameRecord]) -> Positions:
 
 
 def observe_all(game: Game, states: NDArray[Any]) -> NDArray[np.float32]:
-    """[N, *shape] what a network sees of each position."""
+    """[N, *shape] the observation of each position."""
     planes = np.zeros((len(states), *game.observation_shape), np.float32)
     observe_states(register(game), states, planes)
     return planes
 
 
 def _joined(parts: list[NDArray[Any]], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """[N, *shape] one after the other; none of them too."""
+    """[N, *shape] the parts, of which there may be none, one after the other."""
     return np.concatenate([np.zeros((0, *shape), dtype), *parts])
 
 
@@ -73,11 +73,14 @@ def _from_mover(by_seat: NDArray[np.float32], movers: NDArray[np.int64]) -> NDAr
 
 
 @Kernel
-def replay(board: Any, moves: Any, is_target: Any, lengths: Any, states: Any) -> None:
-    """Plays games of these lengths, one after the other, from board[1] on.
-
-    The positions before targets go to `states`, in order.
-    """
+def replay_games(
+    board: NDArray[Any],
+    moves: NDArray[np.int32],
+    is_target: NDArray[np.bool_],
+    lengths: NDArray[np.int64],
+    states: NDArray[Any],
+) -> None:
+    """Plays games of these lengths from board[1] on; writes the targets' positions to `states`."""
     turn = row = 0
     for game in range(lengths.shape[0]):
         board[0] = board[1]
@@ -90,7 +93,7 @@ def replay(board: Any, moves: Any, is_target: Any, lengths: Any, states: Any) ->
 
 
 @Kernel
-def observe_states(states: Any, planes: Any) -> None:
-    """Writes what a network sees of states[i] to the zeroed planes[i]."""
+def observe_states(states: NDArray[Any], planes: NDArray[np.float32]) -> None:
+    """Writes the observation of states[i] to planes[i], which must be zero."""
     for index in range(states.shape[0]):
         observe(states[index], planes[index])

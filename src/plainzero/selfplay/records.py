@@ -1,7 +1,11 @@
-"""A finished game, and tables of them for Parquet."""
+"""Finished games: one by one as records, many at once as columns, and in tables for Parquet.
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+The fields of `GameRecord` declare what is known about a finished game. Columns and tables follow
+from them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -11,120 +15,167 @@ from plainzero.games.contract import Game
 from plainzero.selfplay.games_in_progress import ENDINGS, NOBODY, Games
 
 
+class Column(NamedTuple):
+    """How a field of many games is stored."""
+
+    dtype: type[np.generic]
+    is_per_move: bool = False  # one entry for each move, not for each game
+    width: str = ""  # the attribute of the game that is an entry's length; "" for a single value
+
+
 class GameRecord(NamedTuple):
-    """One finished game. T moves, chance's and random ones included; A actions, P players."""
+    """One finished game. T moves, chance and the opening included; A actions, P players.
 
-    moves: NDArray[np.int32]  # [T]
-    policies: NDArray[np.float32]  # [T, A] the search's targets, untempered; 0 for other moves
-    values: NDArray[np.float32]  # [T, P] the root's, per seat; 0 where nothing was searched
-    is_target: NDArray[np.bool_]  # [T] whether there is something to learn from the move
-    returns: NDArray[np.float32]  # [P] the outcome
-    opening: int  # how many of the moves were a random opening
-    ending: str  # rules, proof or resignation
-    would_resign: int  # the player who had given up if resigning were not being checked, or -1
-    first_step: int  # the weights that played the first move
-    last_step: int  # and the last
-    simulations: int  # all moves together
+    Policies are the search's targets before temperature, and 0 for moves that are not targets.
+    """
+
+    moves: Annotated[NDArray[np.int32], Column(np.int32, is_per_move=True)]  # [T]
+    policies: Annotated[NDArray[np.float32], Column(np.float32, True, "num_actions")]  # [T, A]
+    values: Annotated[NDArray[np.float32], Column(np.float32, True, "num_players")]
+    """[T, P] of the root, by seat; 0 for moves that were not searched."""
+    is_target: Annotated[NDArray[np.bool_], Column(np.bool_, is_per_move=True)]
+    """[T] whether the position before the move is learned from."""
+    returns: Annotated[NDArray[np.float32], Column(np.float32, width="num_players")]  # [P]
+    opening: Annotated[int, Column(np.int32)]  # moves of the random opening
+    ending: Annotated[str, Column(np.str_)]  # rules, proof or resignation
+    would_resign: Annotated[int, Column(np.int32)]
+    """The player who would have resigned if that were not being checked, or -1."""
+    first_step: Annotated[int, Column(np.int64)]  # of the weights that played the first move
+    last_step: Annotated[int, Column(np.int64)]  # and the last
+    simulations: Annotated[int, Column(np.int64)]  # of all moves together
 
 
-def take_record(games: Games, row: int, step: int) -> GameRecord:
-    """The finished game in that row, copied."""
-    seat = games.seats[row]
-    length = int(seat.length)
-    moves, policies = games.moves[row, :length], games.policies[row, :length]
-    is_target = moves["is_target"].copy()
-    return GameRecord(
-        moves=moves["action"].copy(),
-        policies=np.where(is_target[:, None], policies, np.float32(0)),
-        values=moves["values"].copy(),
-        is_target=is_target,
-        returns=seat.returns.copy(),
-        opening=int(seat.opening),
-        ending=ENDINGS[int(seat.ending)],
-        would_resign=int(seat.would_resign) if seat.is_checked else NOBODY,
-        first_step=int(seat.first_step),
-        last_step=step,
-        simulations=int(seat.simulations),
-    )
+COLUMNS: Mapping[str, Column] = {
+    name: hint.__metadata__[0]
+    for name, hint in get_type_hints(GameRecord, include_extras=True).items()
+}
+"""By the fields of `GameRecord`, in their order."""
+_ENDINGS = np.array(ENDINGS)
+
+
+class GameColumns(NamedTuple):
+    """G finished games, field by field. M moves, all of one game before those of the next."""
+
+    lengths: NDArray[np.int64]  # [G] moves of each game
+    per_game: Mapping[str, NDArray[Any]]  # [G, …]
+    per_move: Mapping[str, NDArray[Any]]  # [M, …]
+
+    def of(self, name: str) -> NDArray[Any]:
+        """The column of a field."""
+        return (self.per_move if COLUMNS[name].is_per_move else self.per_game)[name]
+
+
+def take_records(games: Games, rows: NDArray[np.int64]) -> list[GameRecord]:
+    """Copies of the finished games in these rows."""
+    status = games.status[rows]
+    spans = [(row, slice(length)) for row, length in zip(rows, status["length"], strict=True)]
+    moves = np.concatenate([games.moves[span] for span in spans])
+    policies = np.concatenate([games.policies[span] for span in spans])
+    policies[~moves["is_target"]] = 0.0
+    return split(columns_of(status, moves, policies))
+
+
+def expand_policies(moves: NDArray[Any], targets: NDArray[np.float32]) -> NDArray[np.float32]:
+    """[M, A] the policies of moves [M], from those of the moves that are targets [N, A]."""
+    policies = np.zeros((len(moves), *targets.shape[1:]), np.float32)
+    policies[moves["is_target"]] = targets
+    return policies
+
+
+def columns_of(
+    status: NDArray[Any], moves: NDArray[Any], policies: NDArray[np.float32]
+) -> GameColumns:
+    """The columns of finished games.
+
+    Args:
+        status: [G] see `status_dtype`.
+        moves: [M] see `move_dtype`.
+        policies: [M, A].
+    """
+    per_move = {
+        "moves": moves["action"],
+        "policies": policies,
+        "values": moves["values"],
+        "is_target": moves["is_target"],
+    }
+    return GameColumns(status["length"], columns_per_game(status), per_move)
+
+
+def columns_per_game(status: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """The columns with one entry per game, of finished games [G]."""
+    columns = {name: status[name] for name, column in COLUMNS.items() if not column.is_per_move}
+    columns["ending"] = _ENDINGS[status["ending"]]
+    columns["would_resign"] = np.where(status["is_checked"], status["would_resign"], NOBODY)
+    return columns
+
+
+def join(records: Sequence[GameRecord]) -> GameColumns:
+    """The columns of records, of at least one."""
+    found: dict[bool, dict[str, NDArray[Any]]] = {False: {}, True: {}}
+    for name, column in COLUMNS.items():
+        values = [getattr(record, name) for record in records]
+        joined = np.concatenate(values) if column.is_per_move else np.array(values, column.dtype)
+        found[column.is_per_move][name] = joined
+    lengths = np.array([len(record.moves) for record in records])
+    return GameColumns(lengths, found[False], found[True])
+
+
+def split(columns: GameColumns) -> list[GameRecord]:
+    """The records of columns, in order; their arrays are views."""
+    ends = [0, *columns.lengths.cumsum().tolist()]
+    spans = [slice(*ends[i : i + 2]) for i in range(len(columns.lengths))]
+    fields: list[Any] = []
+    for name, column in COLUMNS.items():
+        values = columns.of(name)
+        if column.is_per_move:
+            fields.append([values[span] for span in spans])
+        else:
+            fields.append(values if column.width else values.tolist())
+    return [GameRecord(*record) for record in zip(*fields, strict=True)]
 
 
 def schema_of(game: Game) -> Any:
-    """The columns of a table of games: one row a game."""
-    policy = pa.list_(pa.float32(), game.num_actions)
-    values = pa.list_(pa.float32(), game.num_players)
-    return pa.schema(
-        [
-            ("moves", pa.list_(pa.int32())),
-            ("policies", pa.list_(policy)),
-            ("values", pa.list_(values)),
-            ("is_target", pa.list_(pa.bool_())),
-            ("returns", values),
-            ("opening", pa.int32()),
-            ("ending", pa.string()),
-            ("would_resign", pa.int32()),
-            ("first_step", pa.int64()),
-            ("last_step", pa.int64()),
-            ("simulations", pa.int64()),
-        ]
-    )
+    """The schema of a table with one row per game."""
+
+    def type_of(column: Column) -> Any:
+        kind = pa.from_numpy_dtype(column.dtype)
+        kind = pa.list_(kind, getattr(game, column.width)) if column.width else kind
+        return pa.list_(kind) if column.is_per_move else kind
+
+    return pa.schema([(name, type_of(column)) for name, column in COLUMNS.items()])
 
 
-def to_table(game: Game, records: Sequence[GameRecord]) -> Any:
-    """The records as an Arrow table."""
-    schema = schema_of(game)
-    offsets = np.cumsum([0, *(len(record.moves) for record in records)]).astype(np.int32)
-
-    def lists(arrays: list[NDArray[Any]], width: int = 0) -> Any:
-        flat = pa.array(np.concatenate([array.reshape(-1) for array in arrays]))
-        inner = pa.FixedSizeListArray.from_arrays(flat, width) if width else flat
-        return pa.ListArray.from_arrays(pa.array(offsets), inner)
-
-    def numbers(name: str) -> Any:
-        return pa.array([getattr(record, name) for record in records], schema.field(name).type)
-
-    returns = pa.array(np.concatenate([record.returns for record in records]))
-    columns = {
-        "moves": lists([record.moves for record in records]),
-        "policies": lists([record.policies for record in records], game.num_actions),
-        "values": lists([record.values for record in records], game.num_players),
-        "is_target": lists([record.is_target for record in records]),
-        "returns": pa.FixedSizeListArray.from_arrays(returns, game.num_players),
-    }
-    arrays = [columns[name] if name in columns else numbers(name) for name in schema.names]
-    return pa.Table.from_arrays(arrays, schema=schema)
+def to_table(game: Game, columns: GameColumns) -> Any:
+    """The games as an Arrow table."""
+    offsets = pa.array(np.concatenate([[0], columns.lengths.cumsum()]).astype(np.int32))
+    arrays = []
+    for name, column in COLUMNS.items():
+        flat = np.ascontiguousarray(columns.of(name)).reshape(-1)
+        array = pa.array(flat, pa.from_numpy_dtype(column.dtype))
+        if column.width:
+            array = pa.FixedSizeListArray.from_arrays(array, getattr(game, column.width))
+        arrays.append(pa.ListArray.from_arrays(offsets, array) if column.is_per_move else array)
+    return pa.Table.from_arrays(arrays, schema=schema_of(game))
 
 
 def from_table(game: Game, table: Any) -> list[GameRecord]:
-    """The records of a table, in order.
+    """The games of a table, in order.
 
     Raises:
-        ValueError: when its columns are not those of this game's records.
+        ValueError: if its columns are not those of this game's records.
     """
     if not table.schema.equals(schema_of(game)):
         raise ValueError(f"the table holds no games of {game.name}")
     if not table.num_rows:
         return []
-    table = table.combine_chunks()
-    columns = {name: table.column(name).combine_chunks() for name in table.schema.names}
-    offsets = columns["moves"].offsets.to_numpy()
-    flat = {name: columns[name].flatten() for name in ("moves", "policies", "values", "is_target")}
-    moves = flat["moves"].to_numpy()
-    policies = flat["policies"].flatten().to_numpy().reshape(-1, game.num_actions)
-    values = flat["values"].flatten().to_numpy().reshape(-1, game.num_players)
-    is_target = flat["is_target"].to_numpy(zero_copy_only=False)
-    returns = columns["returns"].flatten().to_numpy().reshape(-1, game.num_players)
-    plain = {name: columns[name].to_pylist() for name in GameRecord._fields[5:]}
-    records = []
-    for row in range(table.num_rows):
-        span = slice(offsets[row] - offsets[0], offsets[row + 1] - offsets[0])
-        records.append(
-            GameRecord(
-                moves=moves[span],
-                policies=policies[span],
-                values=values[span],
-                is_target=is_target[span],
-                returns=returns[row],
-                **{name: column[row] for name, column in plain.items()},
-            )
-        )
-    return records
+    lengths = np.diff(table.column("moves").combine_chunks().offsets.to_numpy())
+    found: dict[bool, dict[str, NDArray[Any]]] = {False: {}, True: {}}
+    for name, column in COLUMNS.items():
+        array = table.column(name).combine_chunks()
+        array = array.flatten() if column.is_per_move else array
+        array = array.flatten() if column.width else array
+        values = array.to_numpy(zero_copy_only=False)
+        if column.width:
+            values = values.reshape(-1, getattr(game, column.width))
+        found[column.is_per_move][name] = values
+    return split(GameColumns(lengths, found[False], found[True]))

@@ -1,6 +1,6 @@
-"""How self-play searches unless told otherwise, on a CPU and on a GPU.
+"""The default search options of self-play, on the CPU and on a GPU.
 
-Without PyTorch, which takes seconds to import: by this a command begins to compile.
+This module does not import PyTorch, which takes seconds: compiling starts with these options.
 """
 
 import dataclasses
@@ -9,18 +9,18 @@ from typing import Any
 
 from plainzero.games.contract import Game, has_chance
 from plainzero.options import parse_option
-from plainzero.search.config import SearchConfig, lay_over
+from plainzero.search.config import SearchConfig, with_options
 
 _SECTION = "search."
 
 
 def usual_search() -> SearchConfig:
-    """As it is on a CPU, where nothing is known of the game."""
+    """The default on the CPU, for any game."""
     return SearchConfig(simulations=16, selection="gumbel")
 
 
 def default_search(game: Game, device: str = "cpu") -> SearchConfig:
-    """The settings of a search in self-play that nobody has changed."""
+    """The default search options of self-play for a game and a device."""
     search = usual_search()
     if device != "cpu":
         search = SearchConfig(simulations=32, selection="puct", fpu="parent", noise_weight=0.25)
@@ -29,10 +29,10 @@ def default_search(game: Game, device: str = "cpu") -> SearchConfig:
 
 
 def chosen_search(game: Game, device: str, settings: Sequence[str]) -> SearchConfig:
-    """The same with those of the `section.option=value` settings put in that are about a search.
+    """The default options, changed by the `section.option=value` settings that concern the search.
 
     Raises:
-        ValueError: for an option that there is not, or a value that makes no sense.
+        ValueError: for an unknown option, or an invalid value.
     """
     changed: dict[str, Any] = {}
     for setting in settings:
@@ -44,23 +44,23 @@ def chosen_search(game: Game, device: str, settings: Sequence[str]) -> SearchCon
 
 
 def change_search(search: SearchConfig, changed: Mapping[str, Any]) -> SearchConfig:
-    """The settings with others put in, and with what these bring along where it is not set.
+    """The options with changes, and with the defaults that these imply.
 
-    Another formula than Gumbel's needs more simulations, and PUCT noise. What counts for nothing
-    with a new formula goes back to its default.
+    A formula other than Gumbel's needs more simulations, and PUCT needs noise. Options that the new
+    formula does not use return to their defaults.
 
     Raises:
-        ValueError: for values that make no sense.
+        ValueError: for invalid values.
     """
-    brought: dict[str, Any] = {}
+    implied: dict[str, Any] = {}
     selection = changed.get("selection", "auto")
     if selection != "auto":
-        brought["noise_weight"] = 0.25 if selection.startswith("puct") else 0.0
+        implied["noise_weight"] = 0.25 if selection.startswith("puct") else 0.0
     if selection == "gumbel":
-        brought["visits"] = 0
-        brought["simulations"] = search.simulations or usual_search().simulations
+        implied["visits"] = 0
+        implied["simulations"] = search.simulations or usual_search().simulations
     elif selection != "auto" and not changed.keys() & {"simulations", "visits"}:
-        brought["visits"] = 32
-    if (brought | {**changed}).get("visits"):
-        brought["simulations"] = 0
-    return lay_over(search, brought | {**changed})
+        implied["visits"] = 32
+    if (implied | {**changed}).get("visits"):
+        implied["simulations"] = 0
+    return with_options(search, implied | {**changed})

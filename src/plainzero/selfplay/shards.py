@@ -1,7 +1,7 @@
-"""Game records on disk: a journal of what just finished, and Parquet shards of whole generations.
+"""Game records on disk: a journal of the latest games, and one Parquet shard per generation.
 
-A shard is `000012.3f9a1c2e.parquet`: the generation, and the first digits of its SHA-256. A file
-whose contents do not give these digits is damaged; it is moved to `damaged/` and never used.
+A shard is called `000012.3f9a1c2e.parquet`: the generation, and the first digits of its SHA-256. A
+file whose contents do not match these digits is damaged; it is moved to `damaged/` and not used.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ import pyarrow.parquet
 
 from plainzero.atomic_files import write_whole
 from plainzero.games.contract import Game
-from plainzero.selfplay.records import GameRecord, from_table, to_table
+from plainzero.selfplay.records import GameColumns, GameRecord, from_table, join, to_table
 
 _log = logging.getLogger("plainzero")
 _DIGITS = 16
 _HEADER = struct.Struct("<QI")  # length and CRC-32 of what follows
-_STREAM_START = b"\xff\xff\xff\xff"  # of every stream of Arrow's
+_STREAM_START = b"\xff\xff\xff\xff"  # of every Arrow stream
 _ROW_GROUP = 1024
 
 
@@ -40,16 +40,11 @@ class Shard(NamedTuple):
     generation: int
 
 
-def write_shard(folder: Path, game: Game, generation: int, records: Sequence[GameRecord]) -> Shard:
+def write_shard(folder: Path, game: Game, generation: int, columns: GameColumns) -> Shard:
     """Writes the games of a generation; the file appears whole or not at all."""
-    return write_table(folder, generation, to_table(game, records))
-
-
-def write_table(folder: Path, generation: int, table: Any) -> Shard:
-    """Writes the games of a generation, given as `to_table` makes them."""
     sink = pa.BufferOutputStream()
     pa.parquet.write_table(
-        table,
+        to_table(game, columns),
         sink,
         compression="zstd",
         row_group_size=_ROW_GROUP,
@@ -63,7 +58,7 @@ def write_table(folder: Path, generation: int, table: Any) -> Shard:
 
 
 def list_shards(folder: Path) -> list[Shard]:
-    """The shards by generation; two of one generation (a replaced one) give the newest alone."""
+    """The shards by generation; of several for one generation, only the newest."""
     shards: dict[int, Shard] = {}
     for path in sorted(folder.glob("[0-9]*.parquet"), key=lambda path: path.stat().st_mtime):
         number = path.name.split(".")[0]
@@ -73,7 +68,7 @@ def list_shards(folder: Path) -> list[Shard]:
 
 
 def read_shard(game: Game, shard: Shard) -> list[GameRecord]:
-    """The games of a shard; none where it is damaged, which is then said and set aside."""
+    """The games of a shard; none if it is damaged, which is logged, and the file is set aside."""
     try:
         return load_shard(game, shard)
     except DamagedShard as error:
@@ -84,7 +79,10 @@ def read_shard(game: Game, shard: Shard) -> list[GameRecord]:
 def read_latest(
     game: Game, folder: Path, last: int, targets: int
 ) -> list[tuple[int, list[GameRecord]]]:
-    """The games of the latest generations up to `last` that have so many targets, by generation."""
+    """The games of the latest generations up to `last`, oldest first.
+
+    As many generations as are needed for `targets` targets.
+    """
     found: list[tuple[int, list[GameRecord]]] = []
     for shard in reversed(list_shards(folder)):
         if shard.generation <= last and targets > 0:
@@ -95,10 +93,10 @@ def read_latest(
 
 
 def load_shard(game: Game, shard: Shard) -> list[GameRecord]:
-    """The games of a shard, which is left where it is.
+    """The games of a shard, which stays where it is.
 
     Raises:
-        DamagedShard: when they cannot be read.
+        DamagedShard: if it cannot be read.
     """
     try:
         contents = shard.path.read_bytes()
@@ -121,20 +119,20 @@ def _set_aside(path: Path, reason: str) -> None:
 
 
 class Journal:
-    """Finished games, written down at once; a killed process loses none.
+    """Finished games, written immediately, so that a killed process loses none.
 
-    Each entry carries its length and checksum, so an entry cut short is known as such.
+    Each entry has its length and checksum, which reveal an incomplete entry.
     """
 
     def __init__(self, path: Path, game: Game) -> None:
-        """Takes note of the file; `append` opens it, and makes it where there is none."""
+        """Names the file, which `append` creates if needed."""
         self.path, self._game = path, game
         self._lock = threading.Lock()
 
     def append(self, records: Sequence[GameRecord]) -> None:
-        """Writes the records; from several threads one after the other."""
+        """Writes the records; threads take turns."""
         sink = pa.BufferOutputStream()
-        table = to_table(self._game, records)
+        table = to_table(self._game, join(records))
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         payload: Any = sink.getvalue().to_pybytes()
@@ -144,14 +142,14 @@ class Journal:
             try:
                 _write_all(file, entry)
             except OSError:
-                file.truncate(size)  # entries of other threads may still follow
+                file.truncate(size)  # other threads may still append
                 raise
 
     def read(self) -> list[GameRecord]:
-        """The records in the order in which they were written; ends at a damaged entry.
+        """The records in the order in which they were written, up to a damaged entry.
 
-        What follows is cut off, so that entries can be added: without a word where it is the
-        beginning of an entry, as a killed process leaves it, else copied to `damaged/` before.
+        The rest is cut off, so that entries can be added. The start of an entry, as a killed
+        process leaves it, is dropped silently; anything else is copied to `damaged/` first.
         """
         if not self.path.exists():
             return []
@@ -172,7 +170,7 @@ class Journal:
         return records
 
     def _set_aside(self, tail: bytes, place: int) -> None:
-        """Copies what follows `place`; its checksum in the name keeps an earlier copy."""
+        """Copies the tail from `place` on; the checksum in its name protects earlier copies."""
         folder = self.path.parent / "damaged"
         folder.mkdir(exist_ok=True)
         copy = folder / f"{self.path.name}.{place}.{zlib.crc32(tail):08x}"
@@ -186,19 +184,19 @@ class Journal:
         )
 
     def clear(self) -> None:
-        """Forgets all entries."""
+        """Deletes all entries."""
         self.path.unlink(missing_ok=True)
 
 
 def _is_whole(payload: bytes, length: int, checksum: int) -> bool:
-    """Whether an entry is as it was written; none is empty, but zeros would look like one."""
+    """Whether an entry is complete; none is empty, though zeros would look like that."""
     return 0 < length == len(payload) and zlib.crc32(payload) == checksum
 
 
 def _is_torn(tail: bytes) -> bool:
-    """Whether a tail without a whole entry at its start is the beginning of one, and no more.
+    """Whether a tail that does not start with a complete entry is just the start of one.
 
-    A damaged length may also reach beyond the end; then whole entries follow.
+    A damaged length may also reach beyond the end; then complete entries follow.
     """
     if len(tail) < _HEADER.size:
         return True
@@ -214,7 +212,7 @@ def _is_torn(tail: bytes) -> bool:
 
 
 def _write_all(file: FileIO, contents: bytes) -> None:
-    """A full disk may take a part of what is written, without an error, and refuse the rest."""
+    """Writes all of it: a full disk may accept a part without an error, and refuse the rest."""
     written = 0
     while written < len(contents):
         written += file.write(contents[written:])

@@ -1,7 +1,6 @@
-"""The page's server: HTTP for questions, one WebSocket for searches and for runs to follow.
+"""The server of the page: HTTP for single requests, a WebSocket for streams.
 
-`app.py` puts it together; `messages/` is everything that goes over the wire, typed once, and the
-page's TypeScript is made from it. A request carries the whole position (the game, how it began, the
-moves), so the server keeps no games; what it keeps is searches to look at, and those of one
-connection only.
+`app.py` assembles it; `api/schemas/` has all messages, from which the page's TypeScript is
+generated. A request carries its whole position (game, setup, moves), so the server stores no games;
+it only caches traces of searches, each for the connection that asked for it.
 """

@@ -1,9 +1,7 @@
-"""The server, put together: routes, the socket, the page, and who may speak to them."""
+"""The server assembled: routes, the socket, the page, and access control."""
 
 import asyncio
-import signal
 import socket
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,77 +15,76 @@ from starlette.exceptions import HTTPException
 
 from plainzero import __version__
 from plainzero.compiler.bind_rules import RuleError
-from plainzero.search.runner import RuleFault
+from plainzero.games.contract import RuleFault
+from plainzero.operating_system import on_hang_up
 from plainzero.server.api import page_files as pages
-from plainzero.server.api.access_control import Guard
-from plainzero.server.api.errors import FAULT, describe_invalid, is_refusal
+from plainzero.server.api.access_control import AccessControl
+from plainzero.server.api.errors import INTERNAL_ERROR, describe_invalid, is_client_error
 from plainzero.server.api.game_routes import make_game_routes
 from plainzero.server.api.openapi import message_schemas
 from plainzero.server.api.run_routes import make_run_routes
 from plainzero.server.api.search_routes import make_search_routes
 from plainzero.server.api.socket import Connection
 from plainzero.server.options import ServerOptions
-from plainzero.server.searching.scheduler import Busy
+from plainzero.server.searching.scheduler import TooBusy
 from plainzero.server.services import Services
 
 
 class Server:
-    """A server to start from the command line.
+    """The server that the command line starts.
 
     Args:
         options: what it serves, and to whom.
-        page_folder: where the built page is; without it, the server says so and the API works.
-        say: tells whoever started it what it does.
+        page_folder: of the built page; without one, only the API works.
+        echo: prints progress messages.
 
     Raises:
-        ValueError: when a game or a run that was named does not load.
+        ValueError: if a game or run in `options` does not load.
     """
 
     def __init__(  # noqa: D107
         self,
         options: ServerOptions,
         page_folder: Path = pages.FOLDER,
-        say: Callable[[str], None] = lambda _: None,
+        echo: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.services = Services(options, say)
+        self.services = Services(options, echo)
         self.app = make_app(self.services, page_folder)
         self.has_page = pages.is_built(page_folder)
 
     def train(self, minutes: float) -> str:
-        """Learns the default game in the background, or goes on with it; says which.
+        """Starts or resumes training of the default game; returns which, as a sentence.
 
         Raises:
-            ValueError: when that cannot be done.
+            ValueError: if that is not possible.
         """
         return self.services.train(minutes)
 
     def configure(self) -> uvicorn.Config:
-        """How uvicorn serves the application."""
+        """The configuration of uvicorn."""
         return uvicorn.Config(
             self.app,
             log_level="warning",
             ws_max_size=self.services.options.limits.body_bytes,
             timeout_graceful_shutdown=2,
-            proxy_headers=False,  # anybody can write them, and turns go round by address
+            proxy_headers=False,  # anybody can forge them, and limits are per address
         )
 
     def serve(self, listening: socket.socket) -> None:
-        """Serves until Ctrl-C, SIGTERM, or the end of its terminal."""
+        """Serves until Ctrl-C, SIGTERM or SIGHUP."""
         server = uvicorn.Server(self.configure())
-        is_main = threading.current_thread() is threading.main_thread()  # as signals need
-        if is_main and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # `nohup` ignores it
-            signal.signal(signal.SIGHUP, server.handle_exit)
+        on_hang_up(server.handle_exit)
         server.run([listening])
 
 
-def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
+def make_app(services: Services, page_folder: Path = pages.FOLDER) -> AccessControl:
     """The whole server as an ASGI application."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.create_task(services.warm_up())
+        warm_up = asyncio.create_task(services.warm_up())
         yield
-        warming.cancel()
+        warm_up.cancel()
         await asyncio.to_thread(services.close)
 
     app = FastAPI(
@@ -96,7 +93,7 @@ def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
         summary="Play, search, analyse and train any game.",
         lifespan=lifespan,
         separate_input_output_schemas=False,
-        docs_url=None,  # those of FastAPI come from another host; ours from the page
+        docs_url=None,  # FastAPI's own load scripts from another host
         redoc_url=None,
     )
     app.include_router(make_game_routes(services), prefix="/api")
@@ -110,44 +107,48 @@ def make_app(services: Services, page_folder: Path = pages.FOLDER) -> Guard:
     app.include_router(pages.make_page_routes(page_folder))
     _answer_errors(app)
     _describe_messages(app)
-    return Guard(app, services.options)
+    return AccessControl(app, services.options)
 
 
 def _answer_errors(app: FastAPI) -> None:
-    """Every refusal is one sentence, in the same form."""
+    """Answers every error with one sentence in the same form."""
 
-    def problem(status: int, sentence: str) -> JSONResponse:
-        return JSONResponse({"message": sentence}, status)
+    def problem(status: int, message: str) -> JSONResponse:
+        return JSONResponse({"message": message}, status)
 
     @app.exception_handler(ValueError)
     @app.exception_handler(RuleError)
     @app.exception_handler(RuleFault)
-    async def refuse(_: Request, error: Exception) -> JSONResponse:
-        if not is_refusal(error):
+    async def client_error(_: Request, error: Exception) -> JSONResponse:
+        if not is_client_error(error):
             raise error
         return problem(422, str(error))
 
-    @app.exception_handler(Busy)
-    async def put_off(_: Request, error: Busy) -> JSONResponse:
+    @app.exception_handler(TooBusy)
+    async def too_busy(_: Request, error: TooBusy) -> JSONResponse:
         return problem(429, str(error))
 
     @app.exception_handler(RequestValidationError)
-    async def refuse_form(_: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid_request(_: Request, error: RequestValidationError) -> JSONResponse:
+        if isinstance(error.body, bytes):  # FastAPI parses only what is declared to be JSON
+            return problem(415, "the request body must have Content-Type: application/json")
         return problem(422, describe_invalid(error.errors()[0]))
 
     @app.exception_handler(HTTPException)
-    async def refuse_address(request: Request, error: HTTPException) -> JSONResponse:
+    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         path, allowed = request.url.path, (error.headers or {}).get("Allow", "nothing")
-        sentences = {
-            400: "the request is not JSON: its bytes are no UTF-8",
-            404: f"there is nothing to {request.method.lower()} at {path}",
-            405: f"{request.method} is not answered at {path}; allowed: {allowed}",
+        messages = {
+            400: "the request is not valid JSON: its bytes are not UTF-8",
+            404: f"not found: {request.method} {path}",
+            405: f"{request.method} is not allowed for {path}; allowed: {allowed}",
         }
-        return problem(error.status_code, sentences.get(error.status_code, str(error.detail)))
+        return problem(error.status_code, messages.get(error.status_code, str(error.detail)))
 
     @app.exception_handler(Exception)
-    async def confess(_: Request, __: Exception) -> JSONResponse:
-        return problem(500, FAULT)  # it is raised on after this answer, and uvicorn logs it
+    async def internal_error(_: Request, __: Exception) -> JSONResponse:
+        return problem(
+            500, INTERNAL_ERROR
+        )  # Starlette raises it again after this answer, and uvicorn logs it
 
 
 def _describe_messages(app: FastAPI) -> None:

@@ -1,7 +1,7 @@
-"""The games that a request may name: the bundled ones, and those the command line gave.
+"""The games that requests may name: the bundled ones, and those of the command line.
 
-A request names a game by its title in this catalogue, with parameters; a path in a request is just
-a title that is not there.
+A request names a game by its title in this catalogue, with parameters; a path in a request is only
+an unknown title.
 """
 
 import dataclasses
@@ -11,31 +11,33 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any
 
-from plainzero.games.contract import Game, parameter_choices
+from plainzero.games.contract import Game
+from plainzero.games.parameters import parameter_choices
 from plainzero.games.registry import bundled_games, make_game
-from plainzero.opponents.bundled_networks import has_shipped
-from plainzero.server.api.errors import telling_rule_faults
+from plainzero.opponents.bundled_networks import has_bundled_network
+from plainzero.server.api.errors import explaining_rule_errors
 from plainzero.server.api.schemas.games import GameInfo, Parameter
 
-_MOST_ACTIONS = 10_000
-_MOST_STATE_BYTES = 1 << 16
-_MOST_TURNS = 1_000_000
-_MOST_GAMES = 200  # kept; the one asked for longest ago goes first
+_MAX_ACTIONS = 10_000
+_MAX_STATE_BYTES = 1 << 16
+_MAX_TURNS = 1_000_000
+_MAX_GAMES = 200  # in the cache; the least recently used are dropped
 _KINDS: dict[type, Any] = {int: "int", float: "float", bool: "bool", str: "str"}
 
 
 class Catalogue:
-    """Games by title; safe for many threads.
+    """Games by title. Thread-safe.
 
     Args:
-        own: games of the user's own, as `path/to/file.py:ClassName`, with or without parameters.
+        own: the user's own games, as `path/to/file.py:ClassName`, with or without parameters.
 
     Raises:
-        UnknownGame: for one that does not load.
+        UnknownGame: if one does not load.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:  # noqa: D107
         self._specs = {title: title for title in bundled_games()}
+        self._names = {cls: title for title, cls in bundled_games().items()}
         self._own: dict[str, Game] = {}
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
         self._lock = threading.Lock()
@@ -43,26 +45,26 @@ class Catalogue:
             self.add(spec)
 
     def add(self, spec: str) -> str:
-        """Takes in a game from the command line or from a run; returns its name here."""
+        """Adds a game named on the command line or by a run; returns its name in this catalogue.
+
+        A class is one game, whichever path leads to its file.
+        """
         game = make_game(spec)
         title, parameters = _split(spec)
         plain = make_game(title) if parameters else game
         with self._lock:
-            if title in self._specs:
-                return _named(title, game)
-            for name, known in self._specs.items():
-                if known == title:
-                    return _named(name, game)
-            name = _free_name(type(game).title(), self._specs)
-            self._specs[name] = title
-            self._own[name] = plain
+            name = self._names.get(type(game))
+            if name is None:
+                name = _free_name(type(game).title(), self._specs)
+                self._names[type(game)] = name
+                self._specs[name], self._own[name] = title, plain
             return _named(name, game)
 
     def game(self, name: str) -> Game:
-        """The game of that name; the same object for every way to write it, while it is kept.
+        """The game of that name; equal names give the same object while it is cached.
 
         Raises:
-            ValueError: when there is none, its parameters do not fit, or it is too large.
+            ValueError: if it is unknown, has invalid parameters, or is too large.
         """
         game = make_game(self.spec(name))
         key = _split(name)[0], repr(game)
@@ -70,29 +72,29 @@ class Catalogue:
             if key in self._made:
                 self._made.move_to_end(key)
                 return self._made[key]
-        with telling_rule_faults(game):
+        with explaining_rule_errors(game):
             _check_size(game)
         with self._lock:
             game = self._made.setdefault(key, game)
-            while len(self._made) > _MOST_GAMES:
+            while len(self._made) > _MAX_GAMES:
                 self._made.popitem(last=False)
         return game
 
     def spec(self, name: str) -> str:
-        """The name by which the command line knows the game."""
+        """The game's name on the command line."""
         title, parameters = _split(name)
         with self._lock:
             if title in self._specs:
                 return self._specs[title] + parameters
             names = ", ".join(self._specs)
-        raise ValueError(f"there is no game {title!r}; games here: {names}")
+        raise ValueError(f"unknown game {title!r}; available: {names}")
 
     def name_of(self, name: str, game: Game) -> str:
-        """The name in its one true form: parameters that are the default are left out."""
+        """The canonical name, without parameters that have their default value."""
         return _named(_split(name)[0], game)
 
     def infos(self) -> list[GameInfo]:
-        """Every game with its default parameters: the user's own, then the others by title."""
+        """All games with their default parameters: the user's own, then the others by title."""
         with self._lock:
             own = dict(self._own)
             bundled = sorted(title for title in self._specs if title not in own)
@@ -107,12 +109,12 @@ class Catalogue:
             parameters=_parameters(game),
             num_players=game.num_players,
             is_own=title in self._own,
-            has_shipped=has_shipped(game),
+            has_bundled_network=has_bundled_network(game),
         )
 
 
 def _parameters(game: Game) -> list[Parameter]:
-    """The parameters that can be written in a form, with the class's own defaults."""
+    """The parameters that a form can edit, with their defaults."""
     choices = parameter_choices(type(game))
     return [
         Parameter(
@@ -131,10 +133,10 @@ def _capitalise(word: str) -> str:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The title, and the parameters with their parentheses."""
+    """The title, and the parameters in parentheses."""
     match = re.fullmatch(r"\s*([^()]+?)\s*(\(.*\))?\s*", name, re.DOTALL)
     if match is None:
-        raise ValueError(f"{name!r} is not a game's name; write e.g. connect-four(rows=7,cols=8)")
+        raise ValueError(f"invalid game name {name!r}; write e.g. connect-four(rows=7,cols=8)")
     return match[1], match[2] or ""
 
 
@@ -151,13 +153,13 @@ def _free_name(title: str, taken: Iterable[str]) -> str:
 
 
 def _check_size(game: Game) -> None:
-    if game.num_actions > _MOST_ACTIONS or game.max_turns > _MOST_TURNS:
+    if game.num_actions > _MAX_ACTIONS or game.max_turns > _MAX_TURNS:
         raise ValueError(
-            f"{game.name} is too large for the page: it has {game.num_actions:,} actions and up to "
-            f"{game.max_turns:,} turns; {_MOST_ACTIONS:,} and {_MOST_TURNS:,} are the most"
+            f"{game.name} is too large for the server: it has {game.num_actions:,} actions and "
+            f"up to {game.max_turns:,} turns; the limits are {_MAX_ACTIONS:,} and {_MAX_TURNS:,}"
         )
-    if game.dtype.itemsize > _MOST_STATE_BYTES:
+    if game.dtype.itemsize > _MAX_STATE_BYTES:
         raise ValueError(
-            f"{game.name} is too large for the page: a position takes {game.dtype.itemsize:,} "
-            f"bytes, and {_MOST_STATE_BYTES:,} are the most"
+            f"{game.name} is too large for the server: a position takes {game.dtype.itemsize:,} "
+            f"bytes; the limit is {_MAX_STATE_BYTES:,}"
         )

@@ -1,4 +1,4 @@
-"""Values that are made once and kept, the most recently wanted ones."""
+"""A least-recently-used cache that makes each value once."""
 
 import threading
 from collections import OrderedDict
@@ -9,22 +9,22 @@ Value = TypeVar("Value")
 _NOTHING: Any = object()
 
 
-class Kept(Generic[Value]):
-    """Values by key; whoever asks while a value is being made waits for it. Safe for threads.
+class LruCache(Generic[Value]):
+    """Values by key; concurrent requests for one key make its value once. Thread-safe.
 
     Args:
-        most: of all sizes together; the values that nobody has asked for longest go first.
-        size_of: what a value counts; by default 1.
+        max_size: of all values together; the least recently used are dropped.
+        size_of: the size of a value, by default 1.
     """
 
-    def __init__(self, most: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:  # noqa: D107
-        self._most, self._size_of = most, size_of
+    def __init__(self, max_size: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:  # noqa: D107
+        self._max_size, self._size_of = max_size, size_of
         self._size = 0
         self._entries: OrderedDict[Hashable, _Entry[Value]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of that key, made where it is not there; what `make` raises is not kept."""
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value for `key`, made if missing; nothing is cached if `make` raises."""
         with self._lock:
             entry = self._entries.setdefault(key, _Entry())
             self._entries.move_to_end(key)
@@ -39,18 +39,18 @@ class Kept(Generic[Value]):
             return entry.value
 
     def __len__(self) -> int:
-        """How many are kept, or being made."""
+        """The number of values cached or being made."""
         return len(self._entries)
 
     def _count(self, key: Hashable, entry: "_Entry[Value]") -> None:
-        """Makes room for a value that was made just now; one too large for all is not kept."""
+        """Makes room for a new value; one larger than the whole cache is not cached."""
         with self._lock:
-            if self._entries.get(key) is not entry:  # it had to go while it was being made
+            if self._entries.get(key) is not entry:  # dropped while it was being made
                 return
             entry.size = self._size_of(entry.value)
             self._size += entry.size
             self._entries.move_to_end(key)
-            while self._size > self._most:
+            while self._size > self._max_size:
                 _, oldest = self._entries.popitem(last=False)
                 self._size -= oldest.size
 
@@ -61,7 +61,7 @@ class Kept(Generic[Value]):
 
 
 class _Entry(Generic[Value]):
-    """A value, and who makes it."""
+    """A value, and the lock of the thread that makes it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -1,10 +1,10 @@
-"""What a server is started with: its limits, who may speak to it, and what it shows."""
+"""A server's options: what it serves, its limits, and access control."""
 
-import os
 import socket
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from plainzero.operating_system import available_cores
 from plainzero.server.api.schemas.games import Limits
 
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
@@ -17,20 +17,21 @@ DEFAULT_LIMITS = Limits(
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """How to serve."""
+    """The options of a server."""
 
     runs: tuple[Path, ...] = ()  # run folders, or folders that hold some
-    games: tuple[str, ...] = ()  # of the user's own, as path/to/file.py:ClassName
-    default_game: str = ""  # "": the first of `games`, else the first run's, else Connect Four
-    home: Path = Path("runs")  # where runs are begun
+    games: tuple[str, ...] = ()  # the user's own, as path/to/file.py:ClassName
+    default_game: str = ""  # "": the first of `games`, or of the runs, or Connect Four
+    home: Path = Path("runs")  # where new runs are created
     can_train: bool = True
+    niceness: int = 10  # of training processes; searches that somebody waits for come first
     host: str = "127.0.0.1"
     port: int = 8420
-    token: str = ""  # needed by every request; "": none, on this machine alone
-    names: tuple[str, ...] = ()  # further host names under which it may be reached
-    searches: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))  # at once
-    search_bytes: int = 128 << 20  # of one search's tree
-    kept_bytes: int = 512 << 20  # of all traces that are kept to look at
+    token: str = ""  # that every request must send; "": none
+    names: tuple[str, ...] = ()  # further host names of the server
+    searches: int = field(default_factory=available_cores)  # computing at the same time
+    search_bytes: int = 128 << 20  # for the tree of one search
+    trace_bytes: int = 512 << 20  # for all cached traces
     limits: Limits = DEFAULT_LIMITS
 
     @property
@@ -40,7 +41,7 @@ class ServerOptions:
 
     @property
     def address(self) -> str:
-        """Where a browser finds it: on this machine, or on others too where it listens to all."""
+        """The URL for a browser; on other machines too, if the server listens on all interfaces."""
         host = self.host if self.host not in ANY_HOST else _own_address()
         shown = f"[{host}]" if ":" in host else host
         token = f"/?token={self.token}" if self.token else ""
@@ -48,10 +49,10 @@ class ServerOptions:
 
 
 def _own_address() -> str:
-    """This machine's address in its network; nothing is sent to find it."""
+    """This machine's address in its network; no packet is sent to find it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # an address for documentation: nobody is there
+            probe.connect(("192.0.2.1", 9))  # reserved for documentation
             return str(probe.getsockname()[0])
         except OSError:
             return "127.0.0.1"

@@ -1,4 +1,4 @@
-"""Positions: from what a request carries to a state, and from a state to what the page shows."""
+"""Converts the positions of requests to states, and states to what the page shows."""
 
 import hashlib
 import random
@@ -9,61 +9,62 @@ from typing import Any
 from plainzero.games.board_view import Shape
 from plainzero.games.contract import CHANCE, PIECES, Game, Grid, IllegalMove, has_chance
 from plainzero.games.formats.replay_moves import move_name
-from plainzero.games.position_setup import can_set_up, cell_texts, set_up
-from plainzero.opponents.bundled_networks import has_shipped
-from plainzero.opponents.gomoku_evaluator_kernels import has_threats
+from plainzero.games.position_setup import can_set_up, cell_texts, set_up_position
+from plainzero.opponents.bundled_networks import has_bundled_network
+from plainzero.opponents.gomoku_evaluator import has_threats
 from plainzero.opponents.perfect import has_perfect
-from plainzero.server.api.errors import telling_rule_faults
+from plainzero.server.api.errors import explaining_rule_errors
 from plainzero.server.api.schemas import games as messages
 from plainzero.server.game_catalogue import Catalogue
 
-_KEPT_BYTES = 32 << 20  # of states, so that no long game is replayed from its start at every move
-_ENTRY_BYTES = 600  # that keeping a state takes besides its own
-_MOST_CELLS = 64 * 64
+_CACHE_BYTES = 32 << 20  # so that a long game is not replayed from its start at every move
+_ENTRY_BYTES = 600  # overhead of a cached state
+_MAX_CELLS = 64 * 64
+_MAX_LISTED = 20  # legal actions in an error message
 
 
 class Positions:
-    """Makes states and views of the catalogue's games; safe for many threads."""
+    """States and views of the catalogue's games. Thread-safe."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        """Over the games of a catalogue."""
+        """For the games of a catalogue."""
         self.catalogue = catalogue
-        self._kept = KeptStates(_KEPT_BYTES)
+        self._cache = StateCache(_CACHE_BYTES)
         self._chance = random.Random()
 
     def game_and_state(self, position: messages.Position) -> tuple[Game, Any]:
-        """The game and a state of one's own.
+        """The game, and a state that the caller may change.
 
         Raises:
-            ValueError: says which move is wrong, and why.
+            ValueError: says which move is illegal, and why.
         """
         game = self.catalogue.game(position.game)
-        with telling_rule_faults(game):
+        with explaining_rule_errors(game):
             return game, self._replay(game, position, len(position.moves))
 
     def view(self, position: messages.Position) -> messages.View:
         """The position as the page shows it."""
         game, state = self.game_and_state(position)
-        with telling_rule_faults(game):
+        with explaining_rule_errors(game):
             return self._view(game, state, position)
 
     def play(self, request: messages.PlayRequest) -> messages.View:
-        """The position after a move, and after what chance made of it.
+        """The position after a move and the chance moves that follow it.
 
         Raises:
-            ValueError: for a move that is not legal, or that nobody named.
+            ValueError: if the move is illegal or missing.
         """
         position = request.position
         game, state = self.game_and_state(position)
-        with telling_rule_faults(game):
+        with explaining_rule_errors(game):
             actions = self._play(game, state, request)
         moves = [*position.moves, *actions]
         return self.view(messages.Position(game=position.game, setup=position.setup, moves=moves))
 
     def setup_options(self, name: str) -> messages.SetupOptions:
-        """What can stand in the cells of a game's board."""
+        """What the cells of a game's board can contain."""
         game, view = self.catalogue.game(name), self.view(messages.Position(game=name))
-        with telling_rule_faults(game):
+        with explaining_rule_errors(game):
             pieces = cell_texts(game) if view.can_set_up else []
         return messages.SetupOptions(view=view, pieces=pieces, can_set_up=view.can_set_up)
 
@@ -86,15 +87,15 @@ class Positions:
             has_chance=has_chance(game),
             has_perfect=has_perfect(game),
             has_threats=has_threats(game),
-            has_shipped=has_shipped(game),
+            has_bundled_network=has_bundled_network(game),
             can_set_up=can_set_up(game),
         )
 
     def _play(self, game: Game, state: Any, request: messages.PlayRequest) -> list[int]:
-        """Makes the move that was asked for, and chance's moves after it; returns them all."""
-        actions = [self._action(game, state, request)] if _is_asked(request, state) else []
+        """Plays the requested move, if any, and the chance moves after it; returns them all."""
+        actions = [self._action(game, state, request)] if _has_move(request, state) else []
         for action in actions:
-            game.apply(state, action)
+            _apply(game, state, action)
         while state.to_play == CHANCE and not state.is_over:
             outcomes, weights = zip(*game.chances(state), strict=True)
             actions.append(self._chance.choices(outcomes, weights)[0])
@@ -107,16 +108,16 @@ class Positions:
         names = {move.name.lower(): move.action for move in legal_moves(game, state)}
         name = (request.name or "").strip().lower()
         if name not in names:
-            raise IllegalMove(f"{request.name!r} is not legal here; legal moves: {' '.join(names)}")
+            raise IllegalMove(f"{request.name!r} is not legal; legal moves: {' '.join(names)}")
         return names[name]
 
     def _replay(self, game: Game, position: messages.Position, count: int) -> Any:
         """A copy of the state after the first `count` moves."""
         moves = position.moves[:count]
-        found = self._kept.get(_key(game, position, moves))
+        found = self._cache.get(_key(game, position, moves))
         if found is not None:
             return game.copy(found)
-        before = self._kept.get(_key(game, position, moves[:-1])) if moves else None
+        before = self._cache.get(_key(game, position, moves[:-1])) if moves else None
         if before is not None:
             state, number = game.copy(before), count - 1
         elif moves:
@@ -125,8 +126,11 @@ class Positions:
             state, number = self._first_state(game, position), 0
         for action in moves[number:]:
             number += 1
-            _apply(game, state, action, number)
-        self._kept.put(_key(game, position, moves), game.copy(state))
+            try:
+                _apply(game, state, action)
+            except IllegalMove as error:
+                raise IllegalMove(f"move {number}: {error}") from None
+        self._cache.put(_key(game, position, moves), game.copy(state))
         return state
 
     def _first_state(self, game: Game, position: messages.Position) -> Any:
@@ -134,10 +138,10 @@ class Positions:
             return game.new_state()
         if position.setup.to_play >= game.num_players:
             raise ValueError(
-                f"player {position.setup.to_play + 1} is to play, but {game.name} has "
-                f"{game.num_players}"
+                f"player {position.setup.to_play + 1} is to move, but {game.name} has "
+                f"{game.num_players} players"
             )
-        return set_up(game, position.setup.cells, position.setup.to_play)
+        return set_up_position(game, position.setup.cells, position.setup.to_play)
 
     def _name_moves(self, game: Game, position: messages.Position) -> list[messages.Move]:
         state, moves = self._replay(game, position, 0), []
@@ -148,43 +152,43 @@ class Positions:
         return moves
 
 
-class KeptStates:
-    """States by key, within a number of bytes; those asked for longest ago go first."""
+class StateCache:
+    """States by key, within a number of bytes; the least recently used are dropped."""
 
-    def __init__(self, most_bytes: int) -> None:
-        """Nothing kept yet."""
+    def __init__(self, max_bytes: int) -> None:
+        """An empty cache."""
         self._states: OrderedDict[bytes, Any] = OrderedDict()
         self._lock = threading.Lock()
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self.nbytes = 0
 
     def get(self, key: bytes) -> Any:
-        """The state itself, which nobody may change; None where it is not kept."""
+        """The cached state, which must not be changed; None if there is none."""
         with self._lock:
             if key in self._states:
                 self._states.move_to_end(key)
             return self._states.get(key)
 
     def put(self, key: bytes, state: Any) -> None:
-        """Keeps a state, and forgets others for it."""
+        """Adds a state, and drops others if needed."""
         with self._lock:
             if key not in self._states:
                 self.nbytes += state.nbytes + _ENTRY_BYTES
             self._states[key] = state
-            while self.nbytes > self._most_bytes:
-                _, forgotten = self._states.popitem(last=False)
-                self.nbytes -= forgotten.nbytes + _ENTRY_BYTES
+            while self.nbytes > self._max_bytes:
+                _, dropped = self._states.popitem(last=False)
+                self.nbytes -= dropped.nbytes + _ENTRY_BYTES
 
 
 def legal_moves(game: Game, state: Any) -> list[messages.Move]:
-    """The legal moves with their names; none where chance decides."""
+    """The legal moves with their names; empty at chance nodes."""
     if state.to_play == CHANCE:
         return []
     return [name_move(game, state, action) for action in sorted(game.legal(state))]
 
 
 def name_move(game: Game, state: Any, action: int) -> messages.Move:
-    """A move or an outcome of chance as people call it."""
+    """A move or chance outcome with its name and player."""
     player = int(state.to_play)
     return messages.Move(action=action, name=move_name(game, player, action), player=player)
 
@@ -192,9 +196,9 @@ def name_move(game: Game, state: Any, action: int) -> messages.Move:
 def make_board(
     game: Game, state: Any, before: Any, move: messages.Move | None
 ) -> messages.Board | None:
-    """The board to draw, with what the last move made of the one before; None without a view."""
+    """The board to draw, with the changes of the last move; None if the game has no view."""
     grid = game.view(state)
-    if grid is None or len(grid.cells) * len(grid.cells[0]) > _MOST_CELLS:
+    if grid is None or len(grid.cells) * len(grid.cells[0]) > _MAX_CELLS:
         return None
     earlier = game.view(before) if before is not None else None
     return messages.Board(
@@ -228,7 +232,7 @@ def _shape(shape: Shape) -> messages.Shape:
 
 
 def _last(grid: Grid, earlier: Grid, move: messages.Move) -> list[messages.Place]:
-    """The two cells of a step, or the one cell whose action was played if something is there."""
+    """Both cells of a step, or the cell of the played action if it is occupied."""
     if move.player == CHANCE:
         return []
     for step in earlier.steps:
@@ -245,7 +249,7 @@ def _last(grid: Grid, earlier: Grid, move: messages.Move) -> list[messages.Place
 
 
 def _changes(grid: Grid, earlier: Grid) -> list[messages.Place]:
-    """The cells that hold something now which they did not hold before."""
+    """The cells whose content is new."""
     return [
         messages.Place(row=row, col=col)
         for row, (cells, old_cells) in enumerate(zip(grid.cells, earlier.cells, strict=True))
@@ -255,34 +259,43 @@ def _changes(grid: Grid, earlier: Grid) -> list[messages.Place]:
 
 
 def _pieces(game: Game, state: Any) -> list[str]:
-    """The texts of the players' pieces, where the game draws such; else none."""
+    """The players' pieces as texts, if the game draws them."""
     grid = game.view(state)
     if grid is None or game.num_players > len(PIECES):
         return []
     return list(PIECES[: game.num_players])
 
 
-def _is_asked(request: messages.PlayRequest, state: Any) -> bool:
-    """Whether a move is to be made; without one, only chance moves.
+def _has_move(request: messages.PlayRequest, state: Any) -> bool:
+    """Whether the request has a move; without one, only chance moves.
 
     Raises:
-        ValueError: when neither is there.
+        ValueError: if it has none although a player is to move.
     """
     if request.action is not None or request.name is not None:
         return True
     if state.to_play == CHANCE and not state.is_over:
         return False
-    raise ValueError("no move was given; name one, or give its action")
+    raise ValueError("the request has no move; give its name or its action")
 
 
 def _key(game: Game, position: messages.Position, moves: list[int]) -> bytes:
-    """Names a state in few bytes, however long its game."""
+    """The cache key of a state, equally short for long games."""
     setup = position.setup and position.setup.model_dump_json()
     return hashlib.sha256(repr((game.tag, setup, moves)).encode()).digest()
 
 
-def _apply(game: Game, state: Any, action: int, number: int) -> None:
-    try:
-        game.apply(state, action)
-    except IllegalMove as error:
-        raise IllegalMove(f"move {number}: {error}") from None
+def _apply(game: Game, state: Any, action: int) -> None:
+    """Plays an action.
+
+    Raises:
+        IllegalMove: lists the legal actions by number, as requests give them.
+    """
+    if state.is_over:
+        raise IllegalMove(f"action {action} cannot be played: the game is over")
+    legal = sorted(game.legal(state))
+    if action not in legal:
+        some = ", ".join(map(str, legal[:_MAX_LISTED]))
+        more = ", …" if len(legal) > _MAX_LISTED else ""
+        raise IllegalMove(f"action {action} is not legal; legal actions: {some}{more}")
+    game.apply(state, action)

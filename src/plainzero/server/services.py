@@ -1,4 +1,4 @@
-"""What all requests share: games, positions, runs, players, searches, and traces that are kept."""
+"""What all requests share: games, positions, runs, networks, agents, searches and traces."""
 
 import functools
 import importlib.util
@@ -8,39 +8,39 @@ from collections import Counter
 from collections.abc import Callable
 
 from plainzero import __version__
-from plainzero.opponents.bundled_networks import has_shipped
+from plainzero.opponents.bundled_networks import has_bundled_network
 from plainzero.server.api.schemas.games import About, Health, Position
 from plainzero.server.api.schemas.runs import ResumeRun, RunInfo, StartRun
-from plainzero.server.api.schemas.searching import SearchPlayer
+from plainzero.server.api.schemas.searching import SearchAgent
 from plainzero.server.game_catalogue import Catalogue
 from plainzero.server.options import ServerOptions
 from plainzero.server.position_views import Positions
 from plainzero.server.runs.catalogue import Runs
-from plainzero.server.runs.loaded_networks import Weights
-from plainzero.server.searching.agents import Players
-from plainzero.server.searching.scheduler import Searches
-from plainzero.server.traces.trace_cache import KeptTraces
+from plainzero.server.runs.loaded_networks import LoadedNetworks
+from plainzero.server.searching.agents import Agents
+from plainzero.server.searching.scheduler import Scheduler
+from plainzero.server.traces.trace_cache import TraceCache
 
 FIRST_GAME = "connect-four"
-_FRESH = 0.9  # seconds for which what is known of the runs counts as new
+_FRESH_SECONDS = 0.9  # for which the list of runs is reused
 
 
 class Services:
-    """Made once for a server.
+    """The services of one server.
 
     Args:
         options: what it serves.
-        say: tells whoever started the server what it does.
+        echo: prints progress messages.
 
     Raises:
-        ValueError: when a game or a run that was named does not load.
+        ValueError: if a game or run in `options` does not load.
     """
 
     def __init__(  # noqa: D107
-        self, options: ServerOptions, say: Callable[[str], None] = lambda _: None
+        self, options: ServerOptions, echo: Callable[[str], None] = lambda _: None
     ) -> None:
         self.options = options
-        self._say = say
+        self._echo = echo
         self.catalogue = Catalogue(options.games)
         self.positions = Positions(self.catalogue)
         self.runs = Runs(
@@ -50,19 +50,20 @@ class Services:
             make_game=self.catalogue.game,
             spec_of=self.catalogue.spec,
             name_of=self.catalogue.add,
+            niceness=options.niceness,
             games=(*options.games, options.default_game),
         )
-        self.weights = Weights(self.runs)
-        self.players = Players(options, self.weights)
-        self.searches = Searches(options.searches)
-        self.traces = KeptTraces(options.kept_bytes)
-        self.pages: Counter[str] = Counter()  # sockets that are open, by address
+        self.networks = LoadedNetworks(self.runs)
+        self.agents = Agents(options, self.networks)
+        self.scheduler = Scheduler(options.searches)
+        self.traces = TraceCache(options.trace_bytes)
+        self.open_sockets: Counter[str] = Counter()  # by address
         self._default_game = self._choose_game()
         self._infos: tuple[float, list[RunInfo]] = (0.0, [])
         self._lock = threading.Lock()
 
     def _choose_game(self) -> str:
-        """The name of the game to show first."""
+        """The name of the game that the page shows first."""
         given = [self.options.default_game, *self.options.games]
         for spec in filter(None, given):
             return self.catalogue.add(spec)
@@ -70,7 +71,7 @@ class Services:
         return next(playable, FIRST_GAME)
 
     def about(self) -> About:
-        """What a page needs to begin."""
+        """The server, and what the page shows first."""
         infos = [info for info in self.run_infos() if info.steps]
         same = [info for info in infos if info.game == self._default_game]
         return About(
@@ -84,75 +85,76 @@ class Services:
         )
 
     def health(self) -> Health:
-        """How busy the server is."""
+        """The server's load."""
         return Health(
-            started=len(self.searches.running),
-            waiting=self.searches.num_waiting,
-            kept_traces=len(self.traces),
-            kept_bytes=self.traces.nbytes,
+            started=len(self.scheduler.running),
+            waiting=self.scheduler.num_waiting,
+            cached_traces=len(self.traces),
+            cached_bytes=self.traces.nbytes,
         )
 
     def run_infos(self) -> list[RunInfo]:
-        """All runs; looked at again once a second at most, however many ask."""
+        """All runs; read from disk about once per second at most, however many clients ask."""
         with self._lock:
-            if time.monotonic() - self._infos[0] > _FRESH:
+            if time.monotonic() - self._infos[0] > _FRESH_SECONDS:
                 self._infos = (time.monotonic(), self.runs.infos())
             return self._infos[1]
 
     def forget_run_infos(self) -> None:
-        """Has the runs looked at anew: one of them was just changed."""
+        """Makes the next `run_infos` read all runs again."""
         with self._lock:
             self._infos = (0.0, [])
 
     def train(self, minutes: float) -> str:
-        """Begins a run of the default game at home, or goes on with the one that is there.
+        """Starts a run of the default game in `home`, or resumes the one there.
 
-        Runs elsewhere are left as they are.
+        Runs in other folders stay as they are.
 
         Returns:
-            What was done, in a sentence.
+            What was done, as a sentence.
 
         Raises:
-            ValueError: when it cannot be begun.
+            ValueError: if it cannot be started.
         """
         infos = [info for info in self.runs.infos_at_home() if info.game == self._default_game]
         ours = next((info for info in infos if info.can_control), None)
         if ours is None:
             info = self.runs.start(StartRun(game=self._default_game, minutes=minutes))
-            return f"{info.run} begins to learn, for {minutes:g} minutes; follow it under Training"
-        trained = f"{ours.run}, {ours.seconds / 60.0:.0f} minutes trained,"
+            return f"Training {info.run} for {minutes:g} minutes; follow it under Training"
+        trained = f"{ours.seconds / 60.0:.0f} minutes"
         if ours.state in ("starting", "running", "stopping"):
-            return f"{trained} is learning already"
-        goal = max(minutes, ours.minutes)  # never less than was asked for before
+            return f"{ours.run} is already training ({trained} so far)"
+        goal = max(minutes, ours.minutes)  # never less than before
         is_done = ours.state == "finished" and goal == ours.minutes
         if is_done or 60.0 * goal - ours.seconds < 1.0:
-            return f"{trained} has had its time; resume it under Training, or give more minutes"
+            return f"{ours.run} is finished after {trained}; resume it with a larger --minutes"
         self.runs.resume(ours.run, ResumeRun(minutes=goal))
-        return f"{trained} goes on, to {goal:g} minutes in all"
+        return f"Resuming {ours.run} after {trained}, up to {goal:g} minutes in total"
 
     async def warm_up(self) -> None:
-        """Compiles the default game, so that the first move does not wait for it."""
+        """Compiles the default game, so that the first move need not wait for it."""
         game, state = self.positions.game_and_state(Position(game=self._default_game))
         players = [
-            SearchPlayer(evaluator="rollout", simulations=1),
-            SearchPlayer(evaluator="uniform", simulations=1),
+            SearchAgent(evaluator="rollout", simulations=1),
+            SearchAgent(evaluator="uniform", simulations=1),
         ]
-        if has_shipped(game):  # its network is loaded too
-            players.append(SearchPlayer(evaluator="shipped", simulations=1))
+        if has_bundled_network(game):  # its network is loaded too
+            players.append(SearchAgent(evaluator="bundled", simulations=1))
         for player in players:
-            search = functools.partial(self.players.search, game, state, player, 0)
-            await self.searches.run("the server itself", search)
+            search = functools.partial(self.agents.search, game, state, player, 0)
+            await self.scheduler.run("warm-up", search)
 
     def close(self) -> None:
-        """Ends searches, and runs that were begun here, which save what they have."""
+        """Stops searches, and runs started here, which save their state."""
         if self.runs.is_training():
-            self._say("Saving the run …")
+            self._echo("Saving the run …")
         try:
-            self.searches.close()
-            self.players.close()
+            self.scheduler.close()
+            self.agents.close()
         finally:
             self.runs.close()
 
 
 def _can_learn() -> bool:
-    return all(importlib.util.find_spec(name) for name in ("torch", "safetensors", "pyarrow"))
+    packages = ("torch", "safetensors", "pyarrow", "tomli_w")
+    return all(map(importlib.util.find_spec, packages))

@@ -1,6 +1,7 @@
-"""Training: replay, losses, the learner, and the run folder that survives everything.
+"""Training: a run's generations of self-play and learning, in a folder that survives a kill.
 
-config.py has every setting, replay.py what is learned from, learner.py the steps, generating.py
-the games, folder.py what is on disk, loop.py the generations of self-play and learning, saved.py
-how others open a run, doctor.py what is wrong with one.
+settings.py has every setting, interfaces.py the parts of a run, and loop.py how they work together.
+generator.py plays the games, replay.py has the positions, learner.py takes the steps, and gpu/ does
+so on a GPU; choose_device.py chooses between them. run_folder.py has the files, saved_run.py opens
+a run to play with it, and doctor/ finds out what is wrong with one.
 """

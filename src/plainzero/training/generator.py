@@ -1,4 +1,4 @@
-"""A generation's games: workers in threads, every finished game written down at once."""
+"""A generation's games on the CPU: workers in threads, each finished game written immediately."""
 
 import logging
 import threading
@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,48 +15,39 @@ from plainzero.games.contract import Game
 from plainzero.networks.network_evaluators import NetworkEvaluator, make_evaluator
 from plainzero.networks.weights import load_weights, save_weights
 from plainzero.search.evaluation_cache import EvaluationCache
-from plainzero.selfplay.columns import outcomes_of
-from plainzero.selfplay.observations import DevicePositions, Positions, targets_of
-from plainzero.selfplay.records import GameRecord
+from plainzero.selfplay.observations import targets_of
+from plainzero.selfplay.records import GameRecord, join
 from plainzero.selfplay.shards import Journal, list_shards, read_shard, write_shard
 from plainzero.selfplay.worker import Worker
+from plainzero.training.interfaces import Played
 from plainzero.training.metrics import describe_games, describe_speed
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.settings import RunConfig
 
 _log = logging.getLogger("plainzero")
-_TOLD_EVERY = 0.1  # seconds between words to whoever watches
+_PROGRESS_EVERY = 0.1  # seconds between reports
 
 
-class Played(NamedTuple):
-    """What there is to learn from the games of a generation, how they went, and how fast."""
+class CpuGenerator:
+    """Plays the games of each generation on the CPU; see `Generator`.
 
-    positions: Positions | DevicePositions
-    games: int
-    metrics: dict[str, float]
-
-
-class Generator:
-    """Plays the games of each generation.
-
-    With one thread a generation is the same however often it is played, so what a killed process
-    had played of one is played again; games in the journal that do not come again, because settings
-    were changed meanwhile, are added. With more threads it depends on their pace: then the games in
-    the journal count, and those that were in progress are given up.
+    With one thread a generation is reproducible, so that the games a killed process had finished
+    are played again; games in the journal that do not recur, because settings have changed, are
+    added. With several threads the games depend on timing: then those in the journal count, and
+    those that were in progress are abandoned.
     """
 
     def __init__(
         self, folder: RunFolder, config: RunConfig, game: Game, network: Any, threads: int
     ) -> None:
-        """Makes a worker for each thread; none has begun."""
+        """Makes a worker for each thread; none has started."""
         self.folder, self.config, self.game = folder, config, game
-        self.engine = config.run.engine
         self._journal = Journal(folder.journal, game)
         self._lock = threading.Lock()
         self._is_stopped = False
-        self._expected: deque[GameRecord] = deque()  # in the journal, and to be played again
+        self._expected: deque[GameRecord] = deque()  # in the journal, to be played again
         self.evaluators: list[NetworkEvaluator] = [
-            make_evaluator(network, game, self.engine) for _ in range(threads)
+            make_evaluator(network, game, config.run.backend) for _ in range(threads)
         ]
         self._workers = [self._make_worker(number, config.run.seed) for number in range(threads)]
 
@@ -73,11 +64,11 @@ class Generator:
         )
 
     def stop(self) -> None:
-        """Ends self-play after the round that is under way."""
+        """Ends self-play after the current round."""
         self._is_stopped = True
 
     def use_weights(self, network: Any) -> None:
-        """Loads new weights into the running evaluators."""
+        """Loads new weights into the evaluators."""
         for evaluator in self.evaluators:
             evaluator.load(network)
 
@@ -85,13 +76,12 @@ class Generator:
         self,
         generation: int,
         step: int,
-        tell: Callable[[int, int, int], None],
+        on_progress: Callable[[int, int, int], None],
         seconds: float,
     ) -> Played | None:
-        """Plays a generation with the weights of `step`, or reads it where that was done before.
+        """Plays a generation, or reads it if it was played before; see `Generator`.
 
-        Returns None where it was stopped, or `seconds` were over, before enough was played; what
-        was finished is in the journal.
+        The finished games of an incomplete generation are in the journal.
         """
         shard = next(
             (s for s in list_shards(self.folder.games) if s.generation == generation), None
@@ -101,7 +91,7 @@ class Generator:
             return self._played(records, {})
         early = self._begin(generation, step)
         start, deadline = time.monotonic(), time.monotonic() + seconds
-        records, is_enough = self._play_until_enough(early, generation, tell, deadline)
+        records, is_enough = self._play_until_enough(early, generation, on_progress, deadline)
         if not is_enough:
             return None
         timings = [worker.timing() for worker in self._workers]
@@ -111,24 +101,25 @@ class Generator:
         return self._played(records, metrics)
 
     def _played(self, records: list[GameRecord], speed: dict[str, float]) -> Played:
-        metrics = speed | describe_games(outcomes_of(records))
+        columns = join(records)
+        metrics = speed | describe_games(columns.per_game, columns.lengths)
         return Played(targets_of(self.game, records), len(records), metrics)
 
     def begin(self, generation: int, step: int) -> None:
-        """Starts a generation early where something else can play it: not here."""
+        """Does nothing: the processor has enough to do until the games are needed."""
 
     def wait_until_saved(self) -> None:
-        """Returns once the games of all generations played are on disk: here, at once."""
+        """Returns at once: `play` saves the games."""
 
     def _begin(self, generation: int, step: int) -> list[GameRecord]:
-        """Readies the workers; the games of this generation that are known already."""
+        """Prepares the workers; returns the games of this generation from the journal."""
         early = self._journal.read()
         self._expected = deque(early if len(self._workers) == 1 else ())
         if self._expected or not early:
             early, is_fresh = [], generation > 1 and not self._restore(generation - 1)
-        else:  # games that were in progress are in the journal now, or given up
+        else:  # games that were in progress are in the journal now, or abandoned
             is_fresh = True
-        if is_fresh:  # and not those games again that this seed began with
+        if is_fresh:  # not the first games of this seed again
             seed = hash((self.config.run.seed, generation, len(early)))
             self._workers = [self._make_worker(n, seed) for n in range(len(self._workers))]
         for worker in self._workers:
@@ -140,24 +131,24 @@ class Generator:
         self,
         early: list[GameRecord],
         generation: int,
-        tell: Callable[[int, int, int], None],
+        on_progress: Callable[[int, int, int], None],
         deadline: float,
     ) -> tuple[list[GameRecord], bool]:
-        """All records of the generation, and whether they are enough."""
+        """The records of the generation, and whether it is complete."""
         wanted = self.config.training.generation_positions
         records, count = list(early), sum(int(record.is_target.sum()) for record in early)
-        told = 0.0
+        reported = 0.0
 
         def take(finished: list[GameRecord]) -> None:
-            nonlocal count, told
+            nonlocal count, reported
             if new := self._unwritten(finished):
                 self._journal.append(new)
             with self._lock:
                 records.extend(finished)
                 count += sum(int(record.is_target.sum()) for record in finished)
-                if time.monotonic() - told > _TOLD_EVERY:
-                    told = time.monotonic()
-                    tell(generation, count, wanted)
+                if time.monotonic() - reported > _PROGRESS_EVERY:
+                    reported = time.monotonic()
+                    on_progress(generation, count, wanted)
 
         def is_over() -> bool:
             return count >= wanted or self._is_stopped or time.monotonic() > deadline
@@ -170,7 +161,7 @@ class Generator:
         return records, count >= wanted
 
     def _work_in_threads(self, work: Callable[[Worker], None]) -> None:
-        """Has every worker work; the first fault of any of them stops all, and is raised."""
+        """Runs all workers; the first error stops them, and is raised."""
         if len(self._workers) == 1:
             work(self._workers[0])
             return
@@ -180,14 +171,14 @@ class Generator:
                 for job in wait(jobs, return_when=FIRST_EXCEPTION).done:
                     job.result()
             except BaseException:
-                self._is_stopped = True  # the other threads must not play on
+                self._is_stopped = True  # ends the other threads
                 raise
 
     def _unwritten(self, finished: Sequence[GameRecord]) -> list[GameRecord]:
-        """Those that are not in the journal from before.
+        """The games that are not in the journal yet.
 
-        They come in the journal's order, but games of other settings, which do not come again, may
-        stand before them and between them.
+        Games recur in the journal's order, but games of other settings, which do not recur, may be
+        in between.
         """
         new = []
         for record in finished:
@@ -199,21 +190,21 @@ class Generator:
         return new
 
     def _save(self, generation: int, records: list[GameRecord]) -> None:
-        """The games in progress first: a shard means that both are there."""
+        """Saves the games in progress, then the finished ones: a shard implies both."""
         tensors = {
             f"{number}.{name}": torch.from_numpy(array)
             for number, worker in enumerate(self._workers)
             for name, array in worker.state().items()
         }
         save_weights(tensors, self.folder.ongoing_file(generation), {})
-        write_shard(self.folder.games, self.game, generation, records)
+        write_shard(self.folder.games, self.game, generation, join(records))
         self._journal.clear()
 
     def _restore(self, generation: int) -> bool:
-        """Puts the games that were in progress after a generation back into the workers.
+        """Restores the games that were in progress after a generation.
 
         Returns:
-            Whether there are such games for them; no finished game is among those.
+            Whether they could be restored; none of them is finished.
         """
         path = self.folder.ongoing_file(generation)
         try:
@@ -225,15 +216,15 @@ class Generator:
                     for name, tensor in tensors.items()
                     if name.startswith(prefix)
                 }
-                if own:  # not for a thread more than there were
+                if own:  # there may have been fewer threads
                     worker.restore(own)
         except ValueError as error:
-            _log.warning("the games that were in progress are given up: %s", error)
+            _log.warning("dropping the games in progress: %s", error)
             return False
         return True
 
     def forget(self, generation: int) -> None:
-        """Deletes the games in progress after a generation that nobody will go back to."""
+        """Deletes the games in progress after a generation, which are no longer needed."""
         self.folder.ongoing_file(generation).unlink(missing_ok=True)
 
 

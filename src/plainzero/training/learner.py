@@ -1,4 +1,4 @@
-"""Gradient steps: the network in training, its optimiser, and the averaged weights that play."""
+"""Gradient steps on the CPU: the network, its optimiser, and the averaged weights that play."""
 
 import copy
 import functools
@@ -6,73 +6,66 @@ import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from plainzero.games.contract import Game
+from plainzero.networks.architectures import Output
 from plainzero.networks.backends.torch_backend import torch_threads
-from plainzero.networks.network_evaluators import available_engines
-from plainzero.training.losses import Measures, compute_losses, measure, mover_values
+from plainzero.networks.network_evaluators import available_backends
+from plainzero.networks.torch_private import lerp_all
+from plainzero.training.interfaces import Batch, Replay
+from plainzero.training.losses import Losses, compute_losses
 from plainzero.training.optimizers import (
     averaging_decay,
     gradient_error,
-    learning_rate,
     make_optimizer,
+    next_rate,
     restore_state,
     saved_state,
 )
-from plainzero.training.replay import Batch, Plan
 from plainzero.training.settings import TrainingConfig
-from plainzero.training.step_averages import Report
+from plainzero.training.step_averages import StepAverages
 
 
-class Learner:
-    """Trains a network.
-
-    Attributes:
-        network: the weights as the steps left them.
-        average: the averaged weights, which play.
-        step: steps taken so far.
-    """
+class CpuLearner:
+    """Trains a network on the CPU; see `Learner`."""
 
     def __init__(self, network: nn.Module, config: TrainingConfig, threads: int) -> None:
-        """Begins at step 0 with the network as it is."""
-        self.config, self.step = config, 0
+        """Starts at step 0 with the network as it is."""
+        self.config, self.step, self._rate = config, 0, 0.0
         self.network: Any = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
         self._threads = threads
         self._optimizer = make_optimizer(network, config)
         self._is_bf16 = config.precision == "bfloat16" or (
-            config.precision == "auto" and "torch-bf16" in available_engines(network)
+            config.precision == "auto" and "torch-bf16" in available_backends(network)
         )
 
-    def learn(self, plan: Plan, progress: float) -> dict[str, float]:
-        """Takes the plan's steps; `progress` of the run, 0 to 1, sets the learning rate.
+    def prepare(self, game: Game) -> None:
+        """Does nothing: a first step on the CPU takes no longer than the others."""
 
-        Returns:
-            What was measured on the way, averages over all positions.
-        """
-        report = Report(self.config.value_weight)
-        rate = 0.0
+    def learn(self, replay: Replay, progress: float) -> dict[str, float]:
+        """Takes the steps that the replay has planned; see `Learner`."""
+        averages = StepAverages(self.config.value_weight)
         with torch_threads(1), ThreadPoolExecutor(self._threads) as executor:
-            while (batch := plan.next()) is not None:
-                rate = self._set_rate(progress)
-                losses = self._take_step(batch, executor, report)
-                plan.learned(batch, losses)
-        return report.averages() | {"learning_rate": rate}
+            while replay.prepare_step():
+                self._set_rate(progress)
+                batch = _without_padding(replay.draw())
+                losses = self._take_step(batch, executor, averages)
+                replay.learned(batch, losses)
+        return averages.averages() | {"learning_rate": self._rate}
 
     def _take_step(
-        self, batch: Batch, executor: ThreadPoolExecutor, report: Report
-    ) -> NDArray[np.float32]:
-        """One step; the loss of each position.
+        self, batch: Batch, executor: ThreadPoolExecutor, averages: StepAverages
+    ) -> Tensor:
+        """Takes one step; returns the loss [B] of each position.
 
         Each thread takes a part of the batch. PyTorch's own threads wait for each other by
-        spinning, which is many times slower where another process has one of the cores.
+        spinning, which is many times slower if another process uses one of the cores.
         """
-        parts = [
-            Batch(*part) for part in zip(*(_split(a, self._threads) for a in batch), strict=True)
-        ]
+        columns = (column.tensor_split(self._threads) for column in batch)
+        parts = [Batch(*part) for part in zip(*columns, strict=True)]
         count = len(batch.rows)
         if self._threads == 1:
             done = [self._differentiate(parts[0], count)]
@@ -89,66 +82,57 @@ class Learner:
         self._optimizer.step()
         self.step += 1
         self._update_average()
-        for part in done:
-            report.add(part.measures, part.values, part.outcomes)
-        report.norms.append(float(norm))
-        return np.concatenate([part.losses for part in done])
+        for part, found in zip(parts, done, strict=True):
+            averages.add(found.output, part.policies, found.losses, part.outcomes, part.counts)
+        averages.add_norm(norm)
+        return torch.cat([found.total for found in done])
 
     def _differentiate(self, part: Batch, count: int) -> "_Part":
         """The gradients of a part of a batch of `count` positions."""
         with torch_threads(1):
-            planes = torch.from_numpy(part.planes)
+            planes = part.planes
             if planes.ndim == 4:
                 planes = planes.contiguous(memory_format=torch.channels_last)
-            policies, values = torch.from_numpy(part.policies), torch.from_numpy(part.values)
             with torch.autocast("cpu", torch.bfloat16, enabled=self._is_bf16):
-                output = self.network(planes)
-            losses = compute_losses(output, policies, values)
-            each = losses.policy + self.config.value_weight * losses.value
-            loss = (each * torch.from_numpy(part.weights)).sum() / count
+                output: Output = self.network(planes)
+            losses = compute_losses(output, part.policies, part.values)
+            total = losses.policy + self.config.value_weight * losses.value
+            loss = (total * part.weights).sum() / count
             gradients = torch.autograd.grad(loss, list(self.network.parameters()))
-            return _Part(
-                gradients=gradients,
-                losses=each.detach().numpy(),
-                measures=measure(output, policies, losses),
-                values=mover_values(output).detach().numpy(),
-                outcomes=part.outcomes,
-            )
+            return _Part(gradients, total.detach(), losses, output)
 
-    def _set_rate(self, progress: float) -> float:
-        rate = learning_rate(self.config, self.step, progress)
+    def _set_rate(self, progress: float) -> None:
+        self._rate = next_rate(self.config, self._rate, progress)
         for group in self._optimizer.param_groups:
-            group["lr"] = rate
-        return rate
+            group["lr"] = self._rate
 
     def _update_average(self) -> None:
         decay = averaging_decay(self.config, self.step)
         with torch.no_grad():
             averages = list(self.average.parameters())
-            torch._foreach_lerp_(averages, list(self.network.parameters()), 1.0 - decay)
+            lerp_all(averages, list(self.network.parameters()), 1.0 - decay)
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on, as tensors by name."""
-        return saved_state(self.step, self.network, self.average, self._optimizer)
+        """Everything that the next step depends on; see `Learner`."""
+        return saved_state(self.step, self._rate, self.network, self.average, self._optimizer)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Goes on where `state` was taken; what another optimiser had gathered is left out.
-
-        Raises:
-            ValueError: when the tensors are of another network.
-        """
-        self.step = restore_state(tensors, self.network, self.average, self._optimizer, self.config)
+        """Resumes from a saved state; see `Learner`. Drops the state of another optimiser."""
+        self.step, self._rate = restore_state(
+            tensors, self.network, self.average, self._optimizer, self.config
+        )
 
 
 class _Part(NamedTuple):
-    """What one thread found out of its share of a batch."""
+    """What one thread computed from its part of a batch, b positions."""
 
     gradients: tuple[Tensor, ...]
-    losses: NDArray[np.float32]
-    measures: Measures
-    values: NDArray[np.float32]  # v for the mover
-    outcomes: NDArray[np.float32]  # how the games ended
+    total: Tensor  # [b] the loss of each position
+    losses: Losses  # [b] its terms
+    output: Output
 
 
-def _split(array: NDArray[Any], parts: int) -> list[NDArray[Any]]:
-    return np.array_split(array, parts)
+def _without_padding(batch: Batch) -> Batch:
+    """The batch's positions; on the CPU, padding would only cost time."""
+    count = int(batch.counts.sum())
+    return Batch(*(column[:count] for column in batch))

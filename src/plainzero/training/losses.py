@@ -1,4 +1,4 @@
-"""(z − v)² − Σ π log p, position by position, and what else one wants to know of a batch."""
+"""The loss (z − v)² − Σ π log p of each position, and further measures of a batch."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class Losses(NamedTuple):
 
 
 def compute_losses(output: Output, policies: Tensor, values: Tensor) -> Losses:
-    """The losses of policies π [B, A] and values z [B, P], which are from the mover on."""
+    """The losses against policies π [B, A] and values z [B, P], the mover's first."""
     policy = -(policies * functional.log_softmax(output.logits.float(), 1)).sum(1)
     if output.outcome_logits is not None:
         chances = outcome_chances(values[:, 0])
@@ -30,43 +30,32 @@ def compute_losses(output: Output, policies: Tensor, values: Tensor) -> Losses:
 
 
 def outcome_chances(z: Tensor) -> Tensor:
-    """[B, 3] win, draw and loss; a z between results is shared by its neighbours."""
+    """[B, 3] win, draw and loss; a z between two results is split between them."""
     return torch.stack([z.clamp(min=0), 1 - z.abs(), (-z).clamp(min=0)], 1)
 
 
 class Measures(NamedTuple):
-    """What a batch says of the network, as sums over its positions."""
+    """Per position [B]."""
 
-    policy_loss: float
-    value_loss: float
-    policy_entropy: float  # of the network's policy
-    target_entropy: float  # of the search's
-    agreement: float  # the network's first choice is the search's
-    value_sum: float  # of v, for the mover
-    positions: int
+    policy_loss: Tensor
+    value_loss: Tensor
+    policy_entropy: Tensor  # of the network's policy
+    target_entropy: Tensor  # of the search's
+    agreement: Tensor  # 1 where network and search prefer the same move, else 0
+    value: Tensor  # v, for the mover
 
 
 def measure(output: Output, policies: Tensor, losses: Losses) -> Measures:
-    """Sums over the batch."""
-    with torch.no_grad():
-        each = measure_each(output, policies, losses)
-        return Measures._make([*(float(column.sum()) for column in each), len(policies)])
-
-
-def measure_each(output: Output, policies: Tensor, losses: Losses) -> list[Tensor]:
-    """What `Measures` sums [B] each, in its order and but for the count."""
+    """The measures of a batch with the targets π [B, A]."""
     logs = functional.log_softmax(output.logits.float(), 1)
-    entropy = -(logs.exp() * logs).sum(1)
-    target_entropy = -torch.special.xlogy(policies, policies).sum(1)
-    agreement = (logs.argmax(1) == policies.argmax(1)).float()
-    return [
-        losses.policy,
-        losses.value,
-        entropy,
-        target_entropy,
-        agreement,
-        mover_values(output),
-    ]
+    return Measures(
+        policy_loss=losses.policy,
+        value_loss=losses.value,
+        policy_entropy=-(logs.exp() * logs).sum(1),
+        target_entropy=-torch.special.xlogy(policies, policies).sum(1),
+        agreement=(logs.argmax(1) == policies.argmax(1)).float(),
+        value=mover_values(output),
+    )
 
 
 def mover_values(output: Output) -> Tensor:

@@ -1,17 +1,17 @@
-"""What is known of each generation: a line of JSON, and TensorBoard's events where it is there."""
+"""The metrics of each generation: one line of JSON, and events for TensorBoard if installed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from plainzero.selfplay.columns import Outcomes
-from plainzero.selfplay.games_in_progress import BY_PROOF, BY_RESIGNATION
+from plainzero.selfplay.games_in_progress import BY_PROOF, BY_RESIGNATION, ENDINGS
 from plainzero.selfplay.worker import Timing
 
-# Where TensorBoard shows each number; what is not named here stands under "run".
+# TensorBoard's group of each metric; all others are in the group "run".
 _GROUPS = {
     "learning": (
         "loss",
@@ -51,26 +51,28 @@ _GROUPS = {
 }
 
 
-def describe_games(outcomes: Outcomes) -> dict[str, float]:
-    """How the games of a generation went."""
-    returns, endings = outcomes.returns, outcomes.endings
-    checked = np.flatnonzero(outcomes.would_resign >= 0)
+def describe_games(
+    columns: Mapping[str, NDArray[Any]], lengths: NDArray[np.integer[Any]]
+) -> dict[str, float]:
+    """The metrics of a generation's games: their columns per game, and their lengths [G]."""
+    returns, endings, resigned = (columns[n] for n in ("returns", "ending", "would_resign"))
     found = {
         "games": float(len(returns)),
         "draw_rate": float((np.ptp(returns, axis=1) == 0).mean()) if returns.shape[1] > 1 else 0.0,
         "first_player_score": float(returns[:, 0].mean()),
-        "game_length": float(outcomes.lengths.mean()),
-        "proof_rate": float((endings == BY_PROOF).mean()),
-        "resign_rate": float((endings == BY_RESIGNATION).mean()),
+        "game_length": float(lengths.mean()),
+        "proof_rate": float((endings == ENDINGS[BY_PROOF]).mean()),
+        "resign_rate": float((endings == ENDINGS[BY_RESIGNATION]).mean()),
     }
+    checked = np.flatnonzero(resigned >= 0)
     if len(checked):
-        theirs = returns[checked, outcomes.would_resign[checked]]
+        theirs = returns[checked, resigned[checked]]
         found["false_resign_rate"] = float((theirs > -1).mean())
     return found
 
 
 def describe_speed(timings: Sequence[Timing], games: int, seconds: float) -> dict[str, float]:
-    """How fast the games of a generation were played."""
+    """The speed of a generation's self-play."""
     total = {name: sum(getattr(timing, name) for timing in timings) for name in Timing._fields}
     seconds = max(seconds, 1e-9)
     found = {
@@ -87,10 +89,10 @@ def describe_speed(timings: Sequence[Timing], games: int, seconds: float) -> dic
 
 
 class MetricsLog:
-    """Appends to metrics.jsonl, and to TensorBoard's event files."""
+    """Appends to metrics.jsonl and to TensorBoard's event files."""
 
     def __init__(self, path: Path, events: Path, size: int) -> None:
-        """Goes on with a log whose first `size` bytes count; what follows was never committed."""
+        """Resumes a log whose first `size` bytes were committed; cuts off the rest."""
         self._path = path
         if path.exists() and path.stat().st_size > size:
             with open(path, "r+b") as file:
@@ -98,7 +100,7 @@ class MetricsLog:
         self._writer = _make_writer(events)
 
     def write(self, metrics: dict[str, Any]) -> int:
-        """Adds a line; returns the size of the file after it."""
+        """Adds a line; returns the size of the file."""
         rounded = {
             name: float(f"{value:.6g}") if isinstance(value, float) else value
             for name, value in metrics.items()
@@ -124,7 +126,7 @@ def _group(name: str) -> str:
 
 
 def _make_writer(events: Path) -> Any:
-    """TensorBoard's writer, or None where the package is missing."""
+    """TensorBoard's writer, or None if the package is missing."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -133,7 +135,7 @@ def _make_writer(events: Path) -> Any:
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """The generations written so far; a last line cut short is left out."""
+    """The metrics of all generations so far, without an incomplete last line."""
     if not path.exists():
         return []
     lines = []

@@ -1,4 +1,4 @@
-"""What steps depend on beside the data: the optimiser, rates, and how both are saved."""
+"""The optimiser, the learning rate, and the state that a learner saves."""
 
 import logging
 import math
@@ -11,22 +11,22 @@ from plainzero.networks.weights import put_weights
 from plainzero.training.settings import TrainingConfig
 
 _log = logging.getLogger("plainzero")
-_AVERAGING_START = 10.0  # steps over which the average begins to reach back
+_AVERAGING_START = 10.0  # steps; a young average must forget the random first weights quickly
 _OPTIMIZER_ENTRIES = {"sgd": {"momentum_buffer"}, "adamw": {"step", "exp_avg", "exp_avg_sq"}}
 
 
 class Optimizer(Protocol):
-    """What is asked of an optimiser to save and restore what it gathered."""
+    """The methods of an optimiser that save and restore its state."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What it gathered stands under `state`, by the number of the parameter."""
+        """The optimiser's state, under `state`, by the number of the parameter."""
 
     def load_state_dict(self, saved: dict[str, Any], /) -> None:
-        """Goes on with what `state_dict` gave."""
+        """Restores what `state_dict` returned."""
 
 
 def make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
-    """The optimiser of a learner on the CPU, which reads its rate as a number."""
+    """The optimiser of a learner on the CPU."""
     if config.optimizer == "sgd":
         return torch.optim.SGD(
             network.parameters(),
@@ -39,10 +39,15 @@ def make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Op
     )
 
 
-def learning_rate(config: TrainingConfig, step: int, progress: float) -> float:
-    """The rate of the step after `step` steps, at `progress`, 0 to 1, of the run."""
+def next_rate(config: TrainingConfig, last: float, progress: float) -> float:
+    """The rate of a step at `progress`, 0 to 1, of the run, after a step at the rate `last`.
+
+    It rises from 0 to `learning_rate` in `warmup_steps` and never faster. AdamW's averages come
+    from gradients at the lower rate; a run that is resumed with a later end would leave them
+    behind in one step, and its loss would explode.
+    """
     rate = config.learning_rate * rate_factor(config, progress)
-    return rate * min(1.0, (step + 1) / max(1, config.warmup_steps))
+    return min(rate, last + config.learning_rate / max(1, config.warmup_steps))
 
 
 def rate_factor(config: TrainingConfig, progress: float) -> float:
@@ -56,23 +61,23 @@ def rate_factor(config: TrainingConfig, progress: float) -> float:
 
 
 def averaging_decay(config: TrainingConfig, step: int) -> float:
-    """The share of the averaged weights that stays after the step that makes it `step` steps."""
+    """The weight of the old average when step number `step` is averaged in."""
     reach = (1.0 + step) / (_AVERAGING_START + step)
     return min(config.average_decay, reach)
 
 
 def gradient_error(norm: float, step: int) -> FloatingPointError:
-    """What to raise where the gradient of the step after `step` steps is no number."""
+    """The error for a gradient that is not finite, in the step after `step` steps."""
     return FloatingPointError(
         f"the gradient became {norm} at step {step}; set a smaller training.learning_rate"
     )
 
 
 def saved_state(
-    step: int, network: nn.Module, average: nn.Module, optimizer: Optimizer
+    step: int, rate: float, network: nn.Module, average: nn.Module, optimizer: Optimizer
 ) -> dict[str, Tensor]:
     """Everything that the next step depends on, as tensors on the CPU by name."""
-    tensors = {"step": torch.tensor(step)}
+    tensors = {"step": torch.tensor(step), "rate": torch.tensor(rate, dtype=torch.float64)}
     for name, tensor in network.state_dict().items():
         tensors[f"network.{name}"] = _on_host(tensor)
     for name, tensor in average.state_dict().items():
@@ -85,10 +90,10 @@ def saved_state(
 
 
 def _on_host(tensor: Tensor) -> Tensor:
-    """It on the CPU in the usual order of channels: the tensor itself, where it is so already.
+    """The tensor on the CPU, contiguous; the same object if it is so already.
 
-    A GPU brings it into that order: the threads by which PyTorch does it on a CPU wait for
-    milliseconds, for each tensor, while another process has one of its cores.
+    A GPU makes it contiguous: PyTorch's CPU threads would wait for milliseconds per tensor while
+    another process uses one of the cores.
     """
     return tensor.contiguous().cpu()
 
@@ -99,13 +104,13 @@ def restore_state(
     average: nn.Module,
     optimizer: Optimizer,
     config: TrainingConfig,
-) -> int:
-    """Puts back what `saved_state` gave, and returns the step.
+) -> tuple[int, float]:
+    """Restores what `saved_state` returned; returns the step and the learning rate.
 
-    Weights keep their addresses. What another optimiser had gathered is left out.
+    Weights keep their addresses. The state of another optimiser is dropped.
 
     Raises:
-        ValueError: when the tensors are of another network.
+        ValueError: if the tensors are of another network.
     """
     for prefix, module in (("network.", network), ("average.", average)):
         own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
@@ -121,15 +126,15 @@ def restore_state(
             parameter = parameters[int(index)]
             entry = entries.setdefault(int(index), {})
             is_alike = tensor.shape == parameter.shape
-            # In the parameter's memory format: the fused step goes through both as they lie.
+            # In the parameter's memory format: the fused step walks both in memory order.
             entry[name] = torch.empty_like(parameter).copy_(tensor) if is_alike else tensor
     if unknown:
         _log.warning(
-            "%s begins anew: the saved %s is of another optimiser",
+            "%s starts from zero: the saved %s belongs to another optimiser",
             config.optimizer,
             ", ".join(sorted(unknown)),
         )
     state = optimizer.state_dict()
     state["state"] = entries
     optimizer.load_state_dict(state)
-    return int(tensors["step"])
+    return int(tensors["step"]), float(tensors.get("rate", 0.0))

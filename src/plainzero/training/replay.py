@@ -1,30 +1,28 @@
-"""What is learned from: the latest positions, a window that grows with all there ever were."""
+"""The replay: the latest positions, in a window that grows with the number ever made."""
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from plainzero.games.contract import Game
 from plainzero.games.symmetries import symmetry_tables
-from plainzero.selfplay.observations import Positions, observe_all
+from plainzero.selfplay.observations import Positions, PositionTensors, observe_all
+from plainzero.training.batch_sampler import PADDING, BatchSampler, StepBuffer
+from plainzero.training.interfaces import Batch
+from plainzero.training.ring import Ring
 from plainzero.training.settings import TrainingConfig
 
-FIRST_PRIORITY = 1.0  # of the positions of an empty window
-SMALLEST_PRIORITY = 1e-3
+_FIRST_CAPACITY = 1 << 17  # of the ring, unless window_start is less
+_FIRST_PRIORITY = 1.0  # of the positions of an empty window
+_SMALLEST_PRIORITY = 1e-3
 
-
-class Batch(NamedTuple):
-    """Positions for one step. B positions, A actions, P players; values are from the mover on."""
-
-    planes: NDArray[np.float32]  # [B, *shape]
-    policies: NDArray[np.float32]  # [B, A]
-    values: NDArray[np.float32]  # [B, P] z
-    outcomes: NDArray[np.float32]  # [B] how the game ended for the mover
-    weights: NDArray[np.float32]  # [B] of each position in the loss
-    rows: NDArray[np.int64]  # [B] where in the window they stand
+Observe = Callable[[Game, Tensor, Tensor], Tensor]
+"""The observations [B, *shape] of the rows [B] of states [N, itemsize]."""
 
 
 def window_size(total: int, config: TrainingConfig) -> int:
@@ -36,149 +34,207 @@ def window_size(total: int, config: TrainingConfig) -> int:
     return min(total, int(start * (1.0 + config.window_share * growth)))
 
 
-class Replay:
-    """The window of positions, how often each was used, and which to use next."""
-
-    def __init__(self, game: Game, config: TrainingConfig) -> None:
-        """An empty window."""
-        self.game, self.config = game, config
-        self._tables = symmetry_tables(game)
-        players = game.num_players
-        self._positions = Positions(
-            states=np.zeros(0, game.dtype),
-            policies=np.zeros((0, game.num_actions), np.float32),
-            outcomes=np.zeros((0, players), np.float32),
-            values=np.zeros((0, players), np.float32),
-        )
-        self.total = 0  # positions ever added
-        self.generations = np.zeros(0, np.int32)  # [N] when each was made
-        self.uses = np.zeros(0, np.int32)  # [N]
-        self.priorities = np.zeros(0, np.float32)  # [N]
-
-    def __len__(self) -> int:
-        """The positions in the window."""
-        return len(self.uses)
-
-    def add(self, positions: Positions, generation: int) -> None:
-        """Puts new positions in; those that the window has no place for any more go."""
-        count = len(positions.states)
-        self.total += count
-        keep = window_size(self.total, self.config)
-
-        def joined(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
-            return np.concatenate([old, new])[-keep:] if keep else old[:0]
-
-        self._positions = Positions(*map(joined, self._positions, positions))
-        self.generations = joined(self.generations, np.full(count, generation, np.int32))
-        # New positions come first, as those that are known worst do.
-        highest = self.priorities.max() if len(self) else FIRST_PRIORITY
-        self.uses = joined(self.uses, np.zeros(count, np.int32))
-        self.priorities = joined(self.priorities, np.full(count, highest, np.float32))
-
-    def plan(self, batches: int, generator: np.random.Generator) -> "Plan":
-        """Which positions the next steps use."""
-        return Plan(self, batches, generator)
-
-    def batch(self, rows: NDArray[np.int64], generator: np.random.Generator) -> Batch:
-        """These positions as the network sees them, each turned at random where that is wanted."""
-        positions = self._positions
-        planes = observe_all(self.game, positions.states[rows])
-        policies, mix = positions.policies[rows], np.float32(self.config.value_mix)
-        values = (1 - mix) * positions.outcomes[rows] + mix * positions.values[rows]
-        count = len(self._tables.planes_index)
-        if self.config.augment and count > 1:
-            turns = generator.integers(count, size=len(rows))
-            flat = planes.reshape(len(rows), -1)
-            flat = np.take_along_axis(flat, self._tables.planes_index[turns], axis=1)
-            planes = flat.reshape(planes.shape)
-            policies = np.take_along_axis(policies, self._tables.actions_index[turns], axis=1)
-        outcomes, weights = positions.outcomes[rows, 0], np.ones(len(rows), np.float32)
-        return Batch(planes, policies, values, outcomes, weights, rows)
-
-    def mean_age(self, generation: int) -> float:
-        """How many generations ago the positions were made, on average."""
-        return float((generation - self.generations).mean()) if len(self) else 0.0
-
-    def mean_uses(self) -> float:
-        """How often the positions were used, on average."""
-        return float(self.uses.mean()) if len(self) else 0.0
-
-    def saved(self) -> dict[str, NDArray[Any]]:
-        """What `restore` needs once the same positions are in again."""
-        return {
-            "generations": self.generations,
-            "uses": self.uses,
-            "priorities": self.priorities,
-        }
-
-    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Puts back what was known of the positions; leaves all new if others are in the window."""
-        if saved and np.array_equal(saved["generations"], self.generations):
-            self.uses[:], self.priorities[:] = saved["uses"], saved["priorities"]
+def observe_on_cpu(game: Game, states: Tensor, rows: Tensor) -> Tensor:
+    """[B, *shape] the observations of states[rows]; see `Observe`."""
+    records = states.index_select(0, rows).numpy().view(game.dtype)[:, 0]
+    return torch.from_numpy(observe_all(game, records))
 
 
-class Plan:
-    """The rows that a generation's steps use: uniformly without repeats, or by priority.
+class ReplayWindow:
+    """The window of positions on one device, and the batches drawn from it.
 
-    Uniform rows are drawn in passes over all positions that may still be used, rows by priority for
-    each step anew; none is in a step twice.
+    A step draws its batch without waiting for the host, so that a CUDA graph can hold all of it.
+
+    Attributes:
+        total: positions ever added.
+        ring: the window.
+        buffer: the rows that are drawn next.
     """
 
-    def __init__(self, replay: Replay, batches: int, generator: np.random.Generator) -> None:
-        """Plans so many steps; rows are drawn when a step needs them."""
-        self._replay, self._generator, self._left = replay, generator, batches
-        self._size = replay.config.batch_size
-        self._rows = np.zeros(0, np.int64)
+    def __init__(
+        self,
+        game: Game,
+        config: TrainingConfig,
+        device: torch.device | str = "cpu",
+        observe: Observe = observe_on_cpu,
+    ) -> None:
+        """An empty window on a device, whose positions `observe` observes there."""
+        self.game, self.config, self.device = game, config, torch.device(device)
+        self._observe = observe
+        tables = symmetry_tables(game)
+        self._planes_index = torch.from_numpy(tables.planes_index).to(self.device)
+        self._actions_index = torch.from_numpy(tables.actions_index).to(self.device)
+        self.total = 0
+        players = game.num_players
+        columns = {
+            "states": ((game.dtype.itemsize,), torch.uint8),
+            "policies": ((game.num_actions,), torch.float32),
+            "outcomes": ((players,), torch.float32),
+            "values": ((players,), torch.float32),
+            "generations": ((), torch.int32),
+            "uses": ((), torch.int32),
+            "priorities": ((), torch.float32),
+        }
+        self.ring = Ring(columns, min(_FIRST_CAPACITY, config.window_start), self.device)
+        num_symmetries = len(tables.planes_index) if config.augment else 1
+        self.buffer = StepBuffer(config.batch_size, num_symmetries, self.device)
+        self._sampler: BatchSampler | None = None
 
-    def next(self) -> Batch | None:
-        """The next step's positions; None when no step is left, or nothing that may be used."""
-        if self._left == 0:
-            return None
-        self._left -= 1
-        config, replay = self._replay.config, self._replay
-        rows = self._by_priority() if config.priority > 0 else self._uniformly()
-        if len(rows) == 0:
-            return None
-        replay.uses[rows] += 1
-        batch = replay.batch(rows, self._generator)
-        return batch._replace(weights=self._weights(rows)) if config.priority > 0 else batch
+    def __len__(self) -> int:
+        """The number of positions in the window."""
+        return len(self.ring)
 
-    def _uniformly(self) -> NDArray[np.int64]:
-        size = self._size
-        if len(self._rows) < size:
-            size = min(size, self._begin_pass())
-        rows, self._rows = self._rows[:size], self._rows[size:]
-        return rows
+    @property
+    def generations(self) -> NDArray[np.int32]:
+        """[N] the generation of each position, oldest first; a copy."""
+        return self._read("generations")
 
-    def _begin_pass(self) -> int:
-        """Adds a pass to the rows that wait; returns how many come before the first repeat."""
-        uses = self._replay.uses.copy()
-        uses[self._rows] += 1  # those that wait for their turn
-        order = self._generator.permutation(np.flatnonzero(uses < self._replay.config.max_uses))
-        is_waiting = np.isin(order, self._rows)
-        distinct = len(self._rows) + int((~is_waiting).sum())
-        self._rows = np.concatenate([self._rows, order[~is_waiting], order[is_waiting]])
-        return distinct
+    @property
+    def uses(self) -> NDArray[np.int32]:
+        """[N] how often each position was used, oldest first; a copy."""
+        return self._read("uses")
 
-    def _by_priority(self) -> NDArray[np.int64]:
-        replay = self._replay
-        shares = replay.priorities.astype(np.float64) ** replay.config.priority
-        shares[replay.uses >= replay.config.max_uses] = 0.0
-        if not shares.any():
-            return np.zeros(0, np.int64)
-        chances = shares / shares.sum()
-        size = min(self._size, int(np.count_nonzero(chances)))
-        return self._generator.choice(len(shares), size, replace=False, p=chances, shuffle=False)
+    @property
+    def priorities(self) -> NDArray[np.float32]:
+        """[N] the priority of each position, oldest first; a copy."""
+        return self._read("priorities")
 
-    def _weights(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """(N · p)^−β, scaled to 1 at most."""
-        config = self._replay.config
-        shares = self._replay.priorities[rows].astype(np.float64) ** config.priority
-        weights = shares**-config.priority_correction
-        scaled: NDArray[np.float32] = (weights / weights.max()).astype(np.float32)
-        return scaled
+    def _read(self, name: str) -> NDArray[Any]:
+        column: NDArray[Any] = self.ring.in_order(name).cpu().numpy()
+        return column
 
-    def learned(self, batch: Batch, losses: NDArray[np.float32]) -> None:
-        """Takes note of each position's loss, for priorities."""
-        if self._replay.config.priority > 0:
-            self._replay.priorities[batch.rows] = np.maximum(losses, SMALLEST_PRIORITY)
+    @property
+    def layout(self) -> tuple[int, int]:
+        """Changes once a buffer that `draw` reads was reallocated: capture the step again."""
+        return self.ring.reallocations, self.buffer.reallocations
+
+    def changed(self) -> list[Tensor]:
+        """The tensors that `draw` and `learned` write to."""
+        return [self.buffer.done, self.ring.columns["uses"], self.ring.columns["priorities"]]
+
+    def add(self, positions: Positions | PositionTensors, generation: int) -> None:
+        """Adds positions and drops the oldest ones that no longer fit into the window.
+
+        Steps that were planned before can no longer be drawn.
+
+        Raises:
+            ValueError: if the states are not the game's.
+        """
+        new = self._upload(positions)
+        count = len(new.states)
+        self.total += count
+        self._sampler = None
+        # New positions get the highest priority: nothing is known about them.
+        known = self.ring.in_order("priorities")
+        highest = known.amax() if len(self) else known.new_tensor(_FIRST_PRIORITY)
+        rows = new._asdict() | {
+            "generations": torch.full((count,), generation, device=self.device),
+            "uses": torch.zeros(count, device=self.device),
+            "priorities": highest.expand(count),
+        }
+        self.ring.append(rows, window_size(self.total, self.config))
+
+    def _upload(self, positions: Positions | PositionTensors) -> PositionTensors:
+        states, size = positions.states, self.game.dtype.itemsize
+        if not isinstance(states, Tensor):
+            states = torch.from_numpy(np.array(states).view(np.uint8).reshape(-1, size))
+        if states.shape[1:] != (size,) or states.dtype != torch.uint8:
+            raise ValueError(
+                f"the states are {tuple(states.shape)} of {states.dtype}; "
+                f"{self.game.name} needs (N, {size}) of torch.uint8, the bytes of its records"
+            )
+        others = (
+            column if isinstance(column, Tensor) else torch.from_numpy(np.array(column))
+            for column in positions[1:]
+        )
+        return PositionTensors(*(column.to(self.device) for column in (states, *others)))
+
+    def plan_steps(self, count: int, generator: np.random.Generator) -> None:
+        """Plans the positions of the next `count` steps, or fewer if max_uses leaves too few."""
+        self._sampler = BatchSampler(self.ring, self.buffer, self.config, count, generator)
+
+    def prepare_step(self) -> bool:
+        """Whether another step is planned; `draw` then returns its batch.
+
+        Raises:
+            RuntimeError: if positions were added since steps were planned.
+        """
+        if self._sampler is None:
+            raise RuntimeError("no steps are planned: call plan_steps after add")
+        return self._sampler.prepare_step()
+
+    def draw(self) -> Batch:
+        """The batch of the prepared step, whose positions count as used.
+
+        The number of the step is on the device, so that a captured call draws one after the other.
+        """
+        rows, symmetries = self.buffer.next()
+        counts = (rows != PADDING).float()
+        rows = torch.where(rows != PADDING, rows, rows[:1])
+        self.ring.columns["uses"].index_add_(0, rows, counts.int())
+        batch = self.batch(rows, symmetries)
+        weights = self._corrections(rows, counts) if self.config.priority > 0 else counts
+        return batch._replace(weights=weights, counts=counts)
+
+    def batch(self, rows: Tensor, symmetries: Tensor) -> Batch:
+        """The positions in these rows [B] of the ring, each transformed by a symmetry [B]."""
+        planes = self._observe(self.game, self.ring.columns["states"], rows)
+        policies, outcomes, values = (
+            self.ring.columns[name].index_select(0, rows)
+            for name in ("policies", "outcomes", "values")
+        )
+        mixed = (1 - self.config.value_mix) * outcomes + self.config.value_mix * values
+        if self.buffer.num_symmetries > 1:
+            flat = planes.flatten(1).gather(1, self._planes_index[symmetries])
+            planes = flat.view(planes.shape)
+            policies = policies.gather(1, self._actions_index[symmetries])
+        ones = torch.ones_like(outcomes[:, 0])
+        return Batch(planes, policies, mixed, outcomes[:, 0], ones, ones, rows)
+
+    def _corrections(self, rows: Tensor, counts: Tensor) -> Tensor:
+        """[B] the weights (N · p)^−β that correct for priorities, scaled to 1 at most."""
+        shares = self.ring.columns["priorities"].index_select(0, rows).double()
+        weights = shares ** (-self.config.priority * self.config.priority_correction) * counts
+        return (weights / weights.amax()).float()
+
+    def learned(self, batch: Batch, losses: Tensor) -> None:
+        """Makes the loss [B] of each position its priority, if positions are drawn by it."""
+        if self.config.priority > 0:
+            found = losses.detach().clamp(min=_SMALLEST_PRIORITY)
+            # Padding repeats the first position and must write the same value there.
+            found = torch.where(batch.counts > 0, found, found[:1])
+            self.ring.columns["priorities"].index_copy_(0, batch.rows, found)
+
+    def mean_age(self, generation: int) -> float:
+        """The average age of the positions, in generations."""
+        made = self.ring.in_order("generations").double()
+        return generation - float(made.mean()) if len(self) else 0.0
+
+    def mean_uses(self) -> float:
+        """How often each position was used, on average."""
+        return float(self.ring.in_order("uses").double().mean()) if len(self) else 0.0
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """The part of the state that `restore` needs once the same positions are added again."""
+        generations, sizes = torch.unique_consecutive(
+            self.ring.in_order("generations"), return_counts=True
+        )
+        uses = self.uses
+        is_small = uses.max(initial=0) <= np.iinfo(np.uint8).max  # a window may have millions
+        saved = {
+            "generations": generations.cpu().numpy(),
+            "generation_sizes": sizes.cpu().numpy(),
+            "uses": uses.astype(np.uint8) if is_small else uses,
+        }
+        return saved | ({"priorities": self.priorities} if self.config.priority else {})
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Puts back uses and priorities, unless the window holds other positions than then."""
+        if not saved:
+            return
+        # Older runs saved the generation of every position.
+        generations = np.repeat(saved["generations"], saved.get("generation_sizes", 1))
+        if np.array_equal(generations, self.generations):
+            for name in ("uses", "priorities"):
+                if name in saved:
+                    self.ring.put(name, torch.tensor(saved[name], device=self.device))

@@ -1,4 +1,4 @@
-"""Rows of tensors on a device of which the latest are kept, without moving those that stay."""
+"""Columns of tensors that hold the latest rows; rows that stay are not copied."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,39 +12,39 @@ Column = tuple[tuple[int, ...], torch.dtype]
 class Ring:
     """Columns of equal length in which new rows overwrite those that are dropped.
 
-    When there is no room the columns are exchanged for others of at least twice the length, so that
-    a row is copied about once on average, however many are added one by one.
+    A full ring is reallocated with at least twice the capacity, so that a row is copied about once
+    on average, even if rows are added one by one.
 
     Attributes:
         columns: by name, [capacity, …]; the row after the last is the first.
-        moves: how often the columns were exchanged.
+        reallocations: how often the columns got other addresses.
     """
 
     def __init__(self, columns: Mapping[str, Column], capacity: int, device: torch.device) -> None:
-        """Room for `capacity` rows, which is 1 or more, and none of them used."""
+        """An empty ring for `capacity` rows, at least 1."""
         self.columns = {
             name: torch.zeros((capacity, *shape), dtype=dtype, device=device)
             for name, (shape, dtype) in columns.items()
         }
-        self.moves = 0
+        self.reallocations = 0
         self._device, self._capacity = device, capacity
         self._first = self._count = 0
 
     def __len__(self) -> int:
-        """The rows in use."""
+        """The number of rows in use."""
         return self._count
 
     def rows(self) -> Tensor:
-        """[N] where the rows in use are, the oldest first."""
+        """[N] the indices of the rows in use, oldest first."""
         return (torch.arange(self._count, device=self._device) + self._first) % self._capacity
 
     def in_order(self, name: str) -> Tensor:
-        """[N, …] a copy of what a column has in use, the oldest first."""
+        """[N, …] a copy of the rows in use of a column, oldest first."""
         column = self.columns[name]
         return torch.cat([column[:0], *(column[part] for part in self._parts(0, self._count))])
 
     def put(self, name: str, values: Tensor) -> None:
-        """Overwrites a column; values [N, …] are the oldest first."""
+        """Overwrites the rows in use of a column with values [N, …], oldest first."""
         done = 0
         for part in self._parts(0, self._count):
             length = part.stop - part.start
@@ -52,7 +52,7 @@ class Ring:
             done += length
 
     def append(self, new: Mapping[str, Tensor], keep: int) -> None:
-        """Adds the latest of the new rows of all columns, then has at most `keep` of the latest."""
+        """Adds new rows to all columns, then drops all but the latest `keep` rows."""
         given = len(next(iter(new.values())))
         count = min(given, keep)
         stay = min(self._count, keep - count)
@@ -71,15 +71,15 @@ class Ring:
         if count <= self._capacity:
             return
         capacity = max(count, 2 * self._capacity)
-        for name in self.columns:  # one after the other, so that only one is there twice
+        for name in self.columns:  # one by one, so that only one column is held twice
             old = self.in_order(name)
             self.columns[name] = old.new_zeros((capacity, *old.shape[1:]))
             self.columns[name][: len(old)] = old
         self._first, self._capacity = 0, capacity
-        self.moves += 1
+        self.reallocations += 1
 
     def _parts(self, offset: int, length: int) -> Iterator[slice]:
-        """So many rows from the offset-th on, as one or two stretches of the columns."""
+        """The `length` rows from the offset-th on, as one or two slices of the columns."""
         start = (self._first + offset) % self._capacity
         head = min(length, self._capacity - start)
         if head:

@@ -1,4 +1,4 @@
-"""A run as others use it: its game, its weights at any step, and how it plays."""
+"""A run opened to play with it: its game, its weights at any step, its search options."""
 
 import dataclasses
 from pathlib import Path
@@ -8,7 +8,7 @@ from plainzero.games.contract import Game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.network_evaluators import (
     NetworkEvaluator,
-    available_engines,
+    available_backends,
     make_evaluator,
 )
 from plainzero.search.config import SearchConfig
@@ -16,14 +16,14 @@ from plainzero.training.run_folder import RunError, RunFolder
 from plainzero.training.settings import RunConfig
 
 STRENGTH_SIMULATIONS = 64
-"""Of a move in the games by which a run measures its own strength."""
+"""Simulations per move in the games that measure a run's strength."""
 
 
 def open_run(path: str | Path) -> "SavedRun":
-    """The run in a folder, to play with; a run that is training can be opened too.
+    """The run in a folder; it may be training.
 
     Raises:
-        RunError: says what is wrong with the folder.
+        RunError: if the folder holds no readable run.
     """
     folder = RunFolder(path)
     if not folder.path.is_dir():
@@ -42,14 +42,14 @@ class SavedRun:
 
     @property
     def steps(self) -> list[int]:
-        """The steps whose weights are there."""
+        """The steps whose weights are on disk."""
         return self.folder.steps()
 
     def network(self, step: int | None = None) -> Any:
-        """The network with the weights of a step; by default those that play, or the latest.
+        """The network with the weights of a step; by default those of `playing_step`.
 
         Raises:
-            RunError: when there are none, or they do not fit the config.
+            RunError: if there are none, or they do not fit the config.
         """
         if step is None:
             step = self.playing_step()
@@ -63,10 +63,10 @@ class SavedRun:
         return network.eval()
 
     def playing_step(self) -> int:
-        """The step of the weights that play, or of the latest.
+        """The step of the latest weights, or with a gate of those that passed it.
 
         Raises:
-            RunError: when there are none.
+            RunError: if there are none.
         """
         latest = self._require_steps()[-1]
         return self.folder.playing_step() if self.config.run.gate else latest
@@ -76,19 +76,19 @@ class SavedRun:
             raise RunError(f"{self.folder.path} has no weights yet")
         return steps
 
-    def evaluator(self, step: int | None = None, engine: str = "") -> NetworkEvaluator:
-        """The network of a step behind an inference engine: the run's own where it can run here.
+    def evaluator(self, step: int | None = None, backend: str = "") -> NetworkEvaluator:
+        """The network of a step behind a backend: the run's own if it can run here.
 
         Measuring for the fastest (`auto`) would make results depend on how busy the machine is.
         """
-        return self.wrap(self.network(step), engine)
+        return self.wrap(self.network(step), backend)
 
-    def wrap(self, network: Any, engine: str = "") -> NetworkEvaluator:
-        """A network of the run behind an inference engine; see `evaluator`."""
-        if not engine:
-            own = self.config.run.engine
-            engine = own if own in available_engines(network) else "torch"
-        return make_evaluator(network, self.game, engine)
+    def wrap(self, network: Any, backend: str = "") -> NetworkEvaluator:
+        """A network of the run behind a backend; see `evaluator`."""
+        if not backend:
+            own = self.config.run.backend
+            backend = own if own in available_backends(network) else "torch"
+        return make_evaluator(network, self.game, backend)
 
     def search_config(self, simulations: int) -> SearchConfig:
         """How the run plays when it counts: its own search without noise."""
@@ -96,11 +96,12 @@ class SavedRun:
 
 
 def playing_search(search: SearchConfig, simulations: int) -> SearchConfig:
-    """A self-play search as it is used in matches: without noise, and without Gumbel's draws.
+    """The options of a self-play search for matches: without noise and without Gumbel's sampling.
 
-    Of the moves visited often the one is played whose value is surely highest, and moves never
-    tried count as their parent: on 3,000 positions like those of Test_L2_R2 a run of Connect Four
-    erred in 1.4 % of them so, with the most visited move and 0 in 1.9 % (docs/lab-notebook.md).
+    The move with the best lower confidence bound is played, and unvisited moves have their parent's
+    value: on 3,000 positions like those of Test_L2_R2, a run of Connect Four erred in 1.4 % of them
+    in this way, and in 1.9 % with the most visited move and an initial value of 0
+    (docs/lab-notebook.md).
     """
     options: dict[str, Any] = {"choice": "lcb"}
     if search.selection == "gumbel":

@@ -1,7 +1,6 @@
-"""Every setting of a run, in sections: network, search, selfplay, training, and the run's own."""
+"""Every setting of a run, in sections: network, search, selfplay, training and run."""
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,15 +9,16 @@ from plainzero.games.contract import Game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig, resolve_network
 from plainzero.networks.network_evaluators import (
-    CUDA_ENGINES,
-    ENGINES,
-    available_engines,
-    check_engine,
-    choose_cuda_engine,
-    choose_engine,
-    has_cuda_bf16,
+    CPU_BACKENDS,
+    GPU_BACKENDS,
+    available_backends,
+    check_backend,
+    choose_backend,
+    choose_gpu_backend,
+    has_gpu_bf16,
 )
-from plainzero.options import check_types, option_kinds, parse_option
+from plainzero.operating_system import available_cores
+from plainzero.options import check_is_used, check_types, option_kinds, parse_option
 from plainzero.search.config import SearchConfig, check_for_game
 from plainzero.search.resolve_options import resolve
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
@@ -27,61 +27,66 @@ from plainzero.selfplay.search_defaults import change_search, default_search, us
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """The options of learning. A zero turns off what it measures, where not said otherwise."""
+    """The options of learning. 0 turns an option off, unless it says otherwise."""
 
-    # How much data.
+    # Data.
     generation_positions: int = 6000
-    """New positions a generation: self-play makes so many, then the network learns."""
+    """New positions per generation: self-play makes them, then the network learns."""
     window_start: int = 20_000
-    """c of the replay window: until there are so many positions all are kept."""
+    """c of the replay window, which keeps all positions up to this number."""
     window_exponent: float = 0.75
-    """α: the window then grows as c · (1 + β · ((N / c)^α − 1) / α) (KataGo: 0.75)."""
+    """α: beyond, it keeps c · (1 + β · ((N / c)^α − 1) / α) of N positions (KataGo: 0.75)."""
     window_share: float = 0.8
     """β of the window (KataGo: 0.4)."""
     reuse: float = 3.0
-    """How often each new position is used on average."""
+    """Average number of times that each position is used."""
     max_uses: int = 12
-    """A position used so often is not used again."""
+    """Most times that a position is used."""
     augment: bool = True
-    """Turn each drawn position by one of the game's symmetries."""
+    """Transform each drawn position by a random symmetry of the game."""
     priority: float = 0.0
-    """α of prioritised sampling, by the last loss of a position. 0: uniform."""
+    """α of prioritised sampling by the last loss of a position. 0: uniform sampling."""
     priority_correction: float = 0.4
-    """β: how far the loss makes up for that."""
+    """β: how far weights in the loss correct for priorities."""
 
-    # What is learned.
+    # Targets.
     value_mix: float = 0.5
-    """Share of the search's value in the value target z; the rest is the outcome."""
+    """Share of the search's value in the value target z; the rest is the game's outcome."""
     value_weight: float = 1.0
-    """Weight of (z − v)² beside −Σ π log p."""
+    """Weight of the value loss (z − v)² beside the policy loss −Σ π log p."""
 
-    # How.
+    # Steps.
     batch_size: int = 256
-    """Positions a step."""
+    """Positions per step."""
     optimizer: Literal["adamw", "sgd"] = "adamw"
-    """sgd has momentum."""
+    """AdamW, or SGD with momentum."""
     learning_rate: float = 2e-3
-    """At its highest."""
+    """Highest learning rate."""
     momentum: float = 0.9
-    """Of sgd."""
+    """Momentum of sgd."""
     weight_decay: float = 1e-4
-    """Of all weights."""
+    """Weight decay, of all weights."""
     clip_norm: float = 1.0
-    """Longest gradient."""
+    """Norm to which longer gradients are clipped."""
     schedule: Literal["cosine", "step", "constant"] = "cosine"
-    """cosine: down to final_rate over the run. step: a tenth after half, a hundredth after 4/5."""
+    """cosine: down to final_rate over the run. step: a tenth after half of the run, a hundredth
+    after 4/5."""
     final_rate: float = 0.02
-    """Share of learning_rate that is left at the end of cosine."""
+    """Share of learning_rate at the end of cosine."""
     warmup_steps: int = 50
-    """Steps over which the rate rises at first."""
+    """Steps in which the rate rises from 0 to learning_rate; it never rises faster, also when a
+    run is resumed with a later end."""
     average_decay: float = 0.995
-    """Of the averaged weights (EMA), which play. 0: the latest weights play."""
+    """Decay of the averaged weights (EMA), which play. 0: the latest weights play."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Of the arithmetic of a step; auto takes bfloat16 where the processor has it."""
+    """Arithmetic of a step. auto: bfloat16 if the processor supports it."""
 
     def __post_init__(self) -> None:
-        """Refuses values that make no sense."""
+        """Refuses values that make no sense, and options that another one would ignore."""
         check_types(self)
+        check_is_used(self, "momentum", "optimizer=sgd", self.optimizer == "sgd")
+        check_is_used(self, "final_rate", "schedule=cosine", self.schedule == "cosine")
+        check_is_used(self, "priority_correction", "priority > 0", self.priority > 0)
         for name in ("generation_positions", "window_start", "max_uses", "batch_size"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be 1 or more")
@@ -94,11 +99,17 @@ class TrainingConfig:
             "average_decay",
             "momentum",
             "window_share",
-            "window_exponent",  # with more, the window would grow faster than the data
+            "window_exponent",  # above 1 the window would grow faster than the data
         ):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
-        for name in ("weight_decay", "priority", "priority_correction", "value_weight"):
+        for name in (
+            "weight_decay",
+            "priority",
+            "priority_correction",
+            "value_weight",
+            "warmup_steps",
+        ):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
         if self.average_decay == 1:
@@ -107,34 +118,33 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What concerns the run as a whole."""
+    """The options of the run as a whole."""
 
     minutes: float = 0.0
-    """Length of the whole run, on its own clock, which stands still while it is stopped. 0: no
+    """Length of the whole run by its own clock, which is paused while the run is stopped. 0: no
     limit."""
     generations: int = 0
-    """Generations after which it ends. 0: no limit."""
+    """Generations of the whole run. 0: no limit."""
     seed: int = 0
-    """Of the first weights, of self-play and of sampling."""
+    """Random seed of the first weights, of self-play and of sampling."""
     threads: int = 0
-    """Self-play threads, and threads of a learning step. 0: the processor's cores. With 1, and
-    limited by generations, a run on the CPU is the same to the last bit whenever it is repeated or
-    resumed. Nothing on a GPU."""
+    """Threads of self-play and of learning steps on the CPU; a GPU uses none of them. 0: one per
+    core. 1: a run limited by generations is bit-for-bit reproducible."""
     device: str = "auto"
-    """cpu, cuda, cuda:1 and so on; auto takes a GPU where there is one that can be used."""
-    engine: str = "auto"
-    """Inference engine in self-play; auto measures and keeps the fastest."""
+    """cpu, cuda, cuda:1 and so on. auto: a GPU if one can be used."""
+    backend: str = "auto"
+    """Backend of self-play; auto measures and keeps the fastest."""
     cache_bytes: int = 64 << 20
-    """Memory of each thread's evaluation cache. 0: none."""
+    """Bytes of each CPU thread's evaluation cache; a GPU has none. 0: no cache."""
     gate: bool = False
-    """Weights play only once they have beaten those before them (SPRT)."""
+    """New weights play only after beating those that play (SPRT)."""
     assess_seconds: float = 60.0
-    """Seconds between measurements of strength. 0: none."""
+    """Seconds between measurements of strength. 0: none are made."""
     keep_weights: int = 0
-    """How many of the latest weights to keep on disk. 0: all."""
+    """Number of latest weights to keep on disk. 0: all."""
 
     def __post_init__(self) -> None:
-        """Refuses values that make no sense."""
+        """Refuses invalid values."""
         check_types(self)
         for name in option_kinds(RunOptions):
             if isinstance(getattr(self, name), str):
@@ -145,7 +155,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """All sections."""
+    """The settings of a run, by section."""
 
     network: NetworkConfig = field(default_factory=NetworkConfig)
     search: SearchConfig = field(default_factory=usual_search)
@@ -155,15 +165,15 @@ class RunConfig:
 
 
 def default_config(game: Game) -> RunConfig:
-    """The settings for a game on the CPU that nobody has changed yet."""
+    """The default settings for a game on the CPU."""
     return RunConfig(search=default_search(game))
 
 
 def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
-    """The config with `section.option=value` settings put in.
+    """The config changed by `section.option=value` settings.
 
     Raises:
-        ValueError: for one that there is not, or a value that makes no sense.
+        ValueError: for an unknown setting or an invalid value.
     """
     sections = {
         section.name: getattr(config, section.name) for section in dataclasses.fields(config)
@@ -174,8 +184,8 @@ def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
         section, dot, option = path.strip().partition(".")
         if not (equals and dot and section in sections):
             raise ValueError(
-                f"{setting!r} sets nothing; write section.option=value, with a section of: "
-                f"{', '.join(sections)}"
+                f"invalid setting {setting!r}; write section.option=value, where section is one "
+                f"of {', '.join(sections)}"
             )
         value = parse_option(type(sections[section]), option, text.strip())
         changed.setdefault(section, {})[option] = value
@@ -188,61 +198,64 @@ def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:
     return dataclasses.replace(config, search=search, **replaced)
 
 
-def measure_engine(
+def measure_backend(
     config: RunConfig, game: Game, device: str = "cpu", is_asked: bool = True
 ) -> RunConfig:
-    """The config with the fastest engine here, where that was left open.
+    """The config with the fastest backend on this machine in place of `auto`.
 
-    It is measured with drawn weights: the zeros that a new network begins with hide rounding.
+    Random weights are measured: the zeros of a new network hide rounding errors.
 
     Args:
         config: resolved.
         game: the game.
-        device: where the run is.
-        is_asked: whether the engine was asked for; one that an earlier part of the run had on
-            another device is replaced.
+        device: the run's device.
+        is_asked: whether the user chose the backend; otherwise one that was saved on another kind
+            of device is replaced.
 
     Raises:
-        ValueError: for an engine that is none, or that cannot run the network here.
+        ValueError: for an unknown backend, or one that cannot run the network here.
     """
-    engine = config.run.engine
-    if not is_asked and engine in (CUDA_ENGINES if device == "cpu" else ENGINES):
-        engine = "auto"  # a run that goes on elsewhere than it began
+    backend = config.run.backend
+    if not is_asked and backend in (GPU_BACKENDS if device == "cpu" else CPU_BACKENDS):
+        backend = "auto"  # the run is resumed on another kind of device
+    if device == "cpu" and backend in GPU_BACKENDS:
+        names = ", ".join(CPU_BACKENDS)
+        raise ValueError(f"a CPU has no backend {backend!r}; choose auto or one of {names}")
     if device != "cpu":
-        engine = choose_cuda_engine() if engine == "auto" else engine
-        if engine not in CUDA_ENGINES:
-            names = ", ".join(CUDA_ENGINES)
-            raise ValueError(f"a GPU has no engine {engine!r}; choose auto or one of {names}")
-        if engine == "cuda-bf16" and not has_cuda_bf16():
-            raise ValueError("this GPU has no bfloat16; choose the engine auto or cuda-float32")
-        return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
+        backend = choose_gpu_backend() if backend == "auto" else backend
+        if backend not in GPU_BACKENDS:
+            names = ", ".join(GPU_BACKENDS)
+            raise ValueError(f"a GPU has no backend {backend!r}; choose auto or one of {names}")
+        if backend == "gpu-bf16" and not has_gpu_bf16():
+            raise ValueError("this GPU has no bfloat16; choose the backend auto or gpu-float32")
+        return dataclasses.replace(config, run=dataclasses.replace(config.run, backend=backend))
     network = draw_zeros(make_network(game, config.network, config.run.seed))
-    if engine != "auto":
-        check_engine(engine, network)
+    if backend != "auto":
+        check_backend(backend, network)
         return config
-    engine = choose_engine(network, game, config.selfplay.games)
-    return dataclasses.replace(config, run=dataclasses.replace(config.run, engine=engine))
+    backend = choose_backend(network, game, config.selfplay.games)
+    return dataclasses.replace(config, run=dataclasses.replace(config.run, backend=backend))
 
 
 def resolve_run(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig:
-    """The config with every automatic choice made that does not need measuring.
+    """The config with `auto` replaced wherever that needs no measurement.
 
     Raises:
-        ValueError: for settings that the game cannot have.
+        ValueError: for settings that the game does not support.
     """
     check_for_game(config.search, game)
     check_selfplay_search(config.search)
-    resolve(config.search, "a network")  # refuses what does not go together
+    resolve(config.search, "a network")  # refuses options that contradict each other
     network = resolve_network(config.network, game)
     precision, threads = config.training.precision, config.run.threads
     if precision == "auto":
-        engines = available_engines(make_network(game, network, 0))
-        has_bf16 = "torch-bf16" in engines if device == "cpu" else has_cuda_bf16()
+        backends = available_backends(make_network(game, network, 0))
+        has_bf16 = "torch-bf16" in backends if device == "cpu" else has_gpu_bf16()
         precision = "bfloat16" if has_bf16 else "float32"
     return dataclasses.replace(
         config,
         network=network,
         selfplay=resolve_selfplay(config.selfplay, game),
         training=dataclasses.replace(config.training, precision=precision),
-        run=dataclasses.replace(config.run, threads=threads or len(os.sched_getaffinity(0))),
+        run=dataclasses.replace(config.run, threads=threads or available_cores()),
     )

@@ -1,4 +1,4 @@
-"""What a generation's steps measured: sums over its positions, and the averages of them."""
+"""The metrics of a generation's steps: sums over positions, and their averages."""
 
 import math
 from typing import NamedTuple
@@ -9,77 +9,44 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from plainzero.networks.architectures import Output
-from plainzero.training.losses import Losses, Measures, measure_each, mover_values
+from plainzero.training.losses import Losses, Measures, measure
 
 _CALIBRATION_BINS = 10
 
 
-class Sums(NamedTuple):
-    """Sums over positions; v is the network's value for the mover, z how the game ended."""
-
-    measures: NDArray[np.float64]  # [fields of Measures]
-    bins: NDArray[np.float64]  # [bins of v, 3] positions, Σ v, Σ z
-    squares: NDArray[np.float64]  # [3] Σ v², Σ z², Σ (z − v)²
-
-
-class Report:
-    """Sums over the steps of a generation."""
-
-    def __init__(self, value_weight: float) -> None:
-        """Begins at zero."""
-        self._value_weight = value_weight
-        self._sums = Sums(
-            np.zeros(len(Measures._fields)), np.zeros((_CALIBRATION_BINS, 3)), np.zeros(3)
-        )
-        self.norms: list[float] = []  # of each step's gradient
-
-    def add(self, measures: Measures, v: NDArray[np.float32], z: NDArray[np.float32]) -> None:
-        """Adds a part of a step's batch."""
-        sums = self._sums
-        sums.measures[:] += np.array(measures)
-        places = np.clip(((v + 1) / 2 * _CALIBRATION_BINS).astype(int), 0, _CALIBRATION_BINS - 1)
-        for column, numbers in enumerate((np.ones_like(v), v, z)):
-            sums.bins[:, column] += np.bincount(places, numbers, _CALIBRATION_BINS)
-        sums.squares[:] += [float(np.square(numbers).sum()) for numbers in (v, z, z - v)]
-
-    def averages(self) -> dict[str, float]:
-        """By the names of the metrics."""
-        norm = float(np.mean(self.norms)) if self.norms else 0.0
-        return _averages(self._sums, self._value_weight, len(self.norms), norm)
-
-
-class DeviceReport:
-    """The same sums in tensors of one device, which are read when a generation has ended.
+class StepAverages:
+    """Sums over the steps of a generation, on the learner's device, and their averages.
 
     The tensors keep their addresses, since a captured step adds to them.
     """
 
-    def __init__(self, value_weight: float, device: torch.device) -> None:
-        """Begins at zero."""
+    def __init__(self, value_weight: float, device: torch.device | str = "cpu") -> None:
+        """Starts at zero."""
         self._value_weight = value_weight
 
         def zeros(*shape: int) -> Tensor:
             return torch.zeros(shape, dtype=torch.float64, device=device)
 
-        self._measures = zeros(len(Measures._fields))
+        self._measures = zeros(len(Measures._fields) + 1)
         self._bins, self._squares = zeros(_CALIBRATION_BINS, 3), zeros(3)
-        self._steps = zeros(2)  # how many, Σ of their gradients' norms
-        self._failed = zeros(2)  # 1 + the first whose norm is no number (0: none), that norm
+        self._steps = zeros(2)  # their number, Σ of their gradients' norms
+        self._failed = zeros(2)  # 1 + the first step whose norm is not finite (0: none), that norm
         self.tensors = [self._measures, self._bins, self._squares, self._steps, self._failed]
 
     def clear(self) -> None:
-        """Goes back to zero."""
+        """Resets all sums to zero."""
         for tensor in self.tensors:
             tensor.zero_()
 
     def add(
         self, output: Output, policies: Tensor, losses: Losses, outcomes: Tensor, counts: Tensor
     ) -> None:
-        """Adds a step's batch, each position `counts` [B] times: 1, or 0 for none at all."""
+        """Adds a batch, or a part of one; counts [B] are 1, or 0 for padding."""
         with torch.no_grad():
-            each = torch.stack([*measure_each(output, policies, losses), torch.ones_like(counts)])
+            measures = measure(output, policies, losses)
+            each = torch.stack([*measures, torch.ones_like(counts)])
             self._measures.add_((each * counts).sum(1, dtype=torch.float64))
-            v, z = mover_values(output), outcomes
+            v, z = measures.value, outcomes
             places = ((v + 1) / 2 * _CALIBRATION_BINS).long().clamp(0, _CALIBRATION_BINS - 1)
             numbers = torch.stack([torch.ones_like(v), v, z], 1) * counts[:, None]
             self._bins.index_add_(0, places, numbers.double())
@@ -87,48 +54,56 @@ class DeviceReport:
             self._squares.add_(squares.sum(1, dtype=torch.float64))
 
     def add_norm(self, norm: Tensor) -> None:
-        """Ends a step with the norm [] of its gradient."""
+        """Counts a step whose gradient has the norm []."""
         norm = norm.double()
         self._steps.add_(torch.stack([torch.ones_like(norm), norm]))
         is_first = ~torch.isfinite(norm) & (self._failed[0] == 0)
         self._failed.copy_(torch.where(is_first, torch.stack([self._steps[0], norm]), self._failed))
 
     def failure(self) -> tuple[int, float] | None:
-        """The first step, from 0, whose gradient is no number, and its norm; waits for both."""
+        """The first step, from 0, whose gradient is not finite, and its norm; waits for both."""
         step, norm = self._failed.tolist()
         return (int(step) - 1, norm) if step else None
 
     def averages(self) -> dict[str, float]:
-        """By the names of the metrics; waits for the steps to end."""
+        """The averages by metric name; waits for the device."""
         steps, norms = self._steps.tolist()
-        sums = Sums(*(t.cpu().numpy() for t in (self._measures, self._bins, self._squares)))
+        sums = _Sums(*(t.cpu().numpy() for t in (self._measures, self._bins, self._squares)))
         return _averages(sums, self._value_weight, int(steps), norms / max(1.0, steps))
 
 
-def _averages(sums: Sums, value_weight: float, steps: int, norm: float) -> dict[str, float]:
-    measures = Measures._make(sums.measures.tolist())
-    if not measures.positions:
+class _Sums(NamedTuple):
+    """Sums over positions; v is the network's value for the mover, z the game's result."""
+
+    measures: NDArray[np.float64]  # [fields of Measures, and positions]
+    bins: NDArray[np.float64]  # [bins of v, 3] positions, Σ v, Σ z
+    squares: NDArray[np.float64]  # [3] Σ v², Σ z², Σ (z − v)²
+
+
+def _averages(sums: _Sums, value_weight: float, steps: int, norm: float) -> dict[str, float]:
+    *measures, n = sums.measures.tolist()
+    if not n:
         return {"steps": 0.0}
-    n = measures.positions
+    mean = dict(zip(Measures._fields, (total / n for total in measures), strict=True))
     gaps = np.abs(sums.bins[:, 1] - sums.bins[:, 2]).sum() / n
     return {
         "steps": float(steps),
-        "loss": (measures.policy_loss + value_weight * measures.value_loss) / n,
-        "policy_loss": measures.policy_loss / n,
-        "value_loss": measures.value_loss / n,
-        "policy_entropy": measures.policy_entropy / n,
-        "target_entropy": measures.target_entropy / n,
-        "policy_kl": (measures.policy_loss - measures.target_entropy) / n,
-        "search_agreement": measures.agreement / n,
-        "value_mean": measures.value_sum / n,
+        "loss": mean["policy_loss"] + value_weight * mean["value_loss"],
+        "policy_loss": mean["policy_loss"],
+        "value_loss": mean["value_loss"],
+        "policy_entropy": mean["policy_entropy"],
+        "target_entropy": mean["target_entropy"],
+        "policy_kl": mean["policy_loss"] - mean["target_entropy"],
+        "search_agreement": mean["agreement"],
+        "value_mean": mean["value"],
         "value_calibration_error": float(gaps),
         "gradient_norm": norm,
         **_value_spread(sums),
     }
 
 
-def _value_spread(sums: Sums) -> dict[str, float]:
-    """The spread of v, and the share of the variance of z that v explains, if z has any."""
+def _value_spread(sums: _Sums) -> dict[str, float]:
+    """The spread of v, and the share of the variance of z that v explains, unless z is constant."""
     n, v, z = sums.bins.sum(0).tolist()
     v2, z2, error = (sums.squares / n).tolist()
     found = {"value_spread": math.sqrt(max(0.0, v2 - (v / n) ** 2))}

@@ -1,4 +1,4 @@
-"""Gomoku, slow and written to be obviously right: the whole board is looked at for every question.
+"""Gomoku, slow and written to be obviously right: every question examines the whole board.
 
 Forbidden points follow the definitions of renju word by word, by recursion without a limit.
 """

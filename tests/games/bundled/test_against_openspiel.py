@@ -12,7 +12,7 @@ from plainzero.games import make_game
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
-PLAYTHROUGHS = Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs"
+PLAYTHROUGHS = Path(__file__).parents[4] / "shared" / "data" / "openspiel_playthroughs"
 
 GAMES = 20 if numba.config.DISABLE_JIT else 2000
 SAME_GAMES = [

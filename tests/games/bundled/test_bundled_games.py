@@ -1,4 +1,4 @@
-"""The bundled games where random play says little: positions drawn as text, counted by hand."""
+"""Bundled games in cases that random play rarely reaches: positions drawn as text."""
 
 import functools
 

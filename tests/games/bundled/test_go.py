@@ -12,9 +12,11 @@ from random_games import record_games
 from plainzero.games import UnknownGame, make_game
 from plainzero.games.bundled.go.rules import BLACK, Go
 from plainzero.games.contract import IllegalMove
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 
-PLAYTHROUGHS = Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs"
+pytestmark = pytest.mark.slow
+
+PLAYTHROUGHS = Path(__file__).parents[4] / "shared" / "data" / "openspiel_playthroughs"
 COMPILED_GAMES = 3 if numba.config.DISABLE_JIT else 200
 
 
@@ -22,7 +24,7 @@ def position(text, to_play=0, komi=0.5):
     """The rows from the top, and the player to move."""
     cells = [list(row) for row in text.split()]
     game = Go(size=len(cells), komi=komi)
-    return game, set_up(game, cells, to_play)
+    return game, set_up_position(game, cells, to_play)
 
 
 def play(game, state, moves):

@@ -1,11 +1,11 @@
-"""One game of each bundled game, compared with the text that was read and found right."""
+"""One recorded game of each bundled game, compared with a text that was checked by hand."""
 
 import importlib.util
 from pathlib import Path
 
 import pytest
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def _regenerate():

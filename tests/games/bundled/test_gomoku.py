@@ -17,10 +17,10 @@ from plainzero.games import make_game
 from plainzero.games.bundled.gomoku.rules import Gomoku
 from plainzero.games.bundled.gomoku.with_captures import Gomoku42
 from plainzero.games.contract import IllegalMove
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 
 PLAYTHROUGH = (
-    Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs" / "gomoku.txt"
+    Path(__file__).parents[4] / "shared" / "data" / "openspiel_playthroughs" / "gomoku.txt"
 )
 RENJU = Gomoku(size=9, rule="renju")
 CAPTURES = Gomoku42(size=9)
@@ -34,7 +34,7 @@ def position(game, text, to_play=0):
     points = [(row, line.index("*")) for row, line in enumerate(cells) if "*" in line]
     for row, col in points:
         cells[row][col] = "."
-    state = set_up(game, cells, to_play)
+    state = set_up_position(game, cells, to_play)
     return state, points[0][0] * game.size + points[0][1] if points else None
 
 

@@ -12,10 +12,10 @@ from plainzero.games import make_game
 from plainzero.games.bundled.hex import Hex, winning_chain
 from plainzero.games.check.taken_cells import winning_cells
 from plainzero.games.contract import IllegalMove
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 from plainzero.games.registry import UnknownGame
 
-PLAYTHROUGH = Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs/hex_5x5.txt"
+PLAYTHROUGH = Path(__file__).parents[4] / "shared" / "data" / "openspiel_playthroughs/hex_5x5.txt"
 GAMES = 20 if numba.config.DISABLE_JIT else 1000
 SAME_GAMES = [
     ("hex(size=5)", "hex(board_size=5)"),
@@ -30,7 +30,7 @@ MORE_SAME_GAMES = [
 
 def drawn(game, text, to_play=0):
     """The position of a board written row by row, rows parted by spaces."""
-    return set_up(game, [list(row) for row in text.split()], to_play)
+    return set_up_position(game, [list(row) for row in text.split()], to_play)
 
 
 def played(game, names):
@@ -45,7 +45,7 @@ def played(game, names):
     [
         ("x.. x.. x..", 0),
         ("..x .x. x..", 0),  # down and to the left is a neighbour
-        ("x.. .x. ..x", None),  # down and to the right is none
+        ("x.. .x. ..x", None),  # down and to the right is not connected
         ("ooo ... ...", 1),
         ("..o .o. o..", 1),
         ("o.. .o. ..o", None),
@@ -105,7 +105,7 @@ def test_every_full_board_has_exactly_one_winner():
         game = Hex(size=size)
         for _ in range(40):
             cells = rng.choice(["x", "o"], (size, size), p=[0.5, 0.5]).tolist()
-            state = set_up(game, cells, to_play=0)
+            state = set_up_position(game, cells, to_play=0)
             chains = [winning_chain(cells, stone) for stone in "xo"]
             assert [bool(chain) for chain in chains].count(True) == 1
             assert state.is_over

@@ -1,4 +1,4 @@
-"""Satellite pursuit: true orbits on whole numbers, the rules by hand, and that it is a game."""
+"""Satellite pursuit: real orbits in integers, the rules by hand, and the game's balance."""
 
 import itertools
 import math
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from plainzero import CHANCE, make_game
-from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match
 from plainzero.arena.openings import Opening
 from plainzero.games import UnknownGame
 from plainzero.games.bundled.orbit.motion import BITS, PHASES, nearest
@@ -27,8 +28,9 @@ from plainzero.games.bundled.orbit.rules import (
     ROWS,
     Orbit,
 )
-from plainzero.games.position_setup import can_set_up, set_up
-from plainzero.opponents.search_agent import parse_agent
+from plainzero.games.position_setup import can_set_up, set_up_position
+
+pytestmark = pytest.mark.slow
 
 GAME = Orbit()
 DAY = Orbit(period=1440.0)  # 24 steps a revolution
@@ -59,7 +61,7 @@ def play_round(game, state, attacker=HOLD, defender=HOLD):
 
 
 def coast(game, craft, steps):
-    """Where a craft is after so many steps with its engine off."""
+    """The position of a craft after `steps` steps with its engine off."""
     state = placed(FAR, craft, game)
     for _ in range(steps * COASTS):
         game.coast(state, DEFENDER)
@@ -333,7 +335,7 @@ def test_an_attacker_with_one_manoeuvre_for_ever_is_beaten(letter):
 def match(first, second, phases):
     openings = tuple(Opening(start, started(phases=start)) for start in phases)
     agents = (parse_agent(first, GAME), parse_agent(second, GAME))
-    return play_match(GAME, agents, MatchPlan(openings=openings))
+    return play_match(GAME, agents, MatchSettings(openings=openings))
 
 
 def test_a_search_beats_random_from_either_seat():
@@ -418,7 +420,7 @@ def test_manoeuvres_have_the_names_people_use():
 def test_a_position_cannot_be_made_by_hand_since_a_drawing_has_no_velocities():
     assert not can_set_up(GAME)
     with pytest.raises(ValueError, match="orbit cannot be set up by hand"):
-        set_up(GAME, GAME.view(started()).cells, 0)
+        set_up_position(GAME, GAME.view(started()).cells, 0)
 
 
 @pytest.mark.parametrize(

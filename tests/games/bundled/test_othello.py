@@ -1,4 +1,4 @@
-"""Othello: what is turned over, passes, how it ends and what counts, in positions drawn by hand."""
+"""Othello: flips, passes, endings and scores, in positions drawn by hand."""
 
 import re
 from pathlib import Path
@@ -10,10 +10,10 @@ from plainzero.games import make_game
 from plainzero.games.bundled.othello import Othello
 from plainzero.games.check.random_play import first_difference
 from plainzero.games.contract import IllegalMove
-from plainzero.games.position_setup import cell_texts, set_up
+from plainzero.games.position_setup import cell_texts, set_up_position
 
 PLAYTHROUGH = (
-    Path(__file__).parents[3] / "shared" / "data" / "openspiel_playthroughs" / "othello.txt"
+    Path(__file__).parents[4] / "shared" / "data" / "openspiel_playthroughs" / "othello.txt"
 )
 
 
@@ -30,7 +30,7 @@ def names(game, state):
 
 
 def after(game, cells, to_play, *moves):
-    state = set_up(game, board(cells), to_play)
+    state = set_up_position(game, board(cells), to_play)
     for move in moves:
         game.apply(state, game.parse_action(move))
     return state
@@ -70,7 +70,7 @@ def test_moves_and_turned_discs_are_those_of_a_walk_over_the_board(size):
             for row, col in np.ndindex(size, size)
             if cells[row][col] == "."
         }
-        state = set_up(game, cells, to_play)
+        state = set_up_position(game, cells, to_play)
         if state.is_over:
             assert not any(turned.values())
             continue
@@ -96,14 +96,14 @@ def test_a_disc_turns_over_lines_in_all_eight_directions():
 def test_lines_do_not_run_around_the_edge():
     game = Othello()
     cells = "......xo/o......./......../......../......../......../......../......xo"
-    state = set_up(game, board(cells), 0)
-    assert names(game, state) == ["pass"]  # neither a2 and a3 nor b1 goes on from the other edge
-    assert names(game, set_up(game, board(cells), 1)) == ["f1", "f8"]
+    state = set_up_position(game, board(cells), 0)
+    assert names(game, state) == ["pass"]  # no line wraps around from the other edge
+    assert names(game, set_up_position(game, board(cells), 1)) == ["f1", "f8"]
 
 
 def test_a_pass_is_legal_only_where_no_disc_can_be_placed():
     game = Othello(size=4)
-    state = set_up(game, board("xo../..../..../...."), 1)
+    state = set_up_position(game, board("xo../..../..../...."), 1)
     assert names(game, state) == ["pass"]
     game.apply(state, game.parse_action("PASS"))
     assert names(game, state) == ["c1"]
@@ -151,11 +151,12 @@ def test_the_result_by_discs_is_the_difference(cells, to_play, move, discs):
 )
 @pytest.mark.parametrize("to_play", [0, 1])
 def test_a_position_in_which_nobody_can_move_is_over(cells, returns, to_play):
-    state = set_up(Othello(size=4, result="discs"), board(cells), to_play)
+    state = set_up_position(Othello(size=4, result="discs"), board(cells), to_play)
     assert state.is_over
     assert state.returns.tolist() == returns
     assert (
-        set_up(Othello(size=4), board(cells), to_play).returns.tolist() == np.sign(returns).tolist()
+        set_up_position(Othello(size=4), board(cells), to_play).returns.tolist()
+        == np.sign(returns).tolist()
     )
 
 
@@ -182,7 +183,7 @@ def test_names_are_read_in_large_and_small_letters():
 def test_discs_of_both_players_can_be_set_up():
     assert cell_texts(Othello(size=4)) == [".", "x", "o"]
     with pytest.raises(ValueError, match="row 1, column 1 cannot hold 'z'"):
-        set_up(Othello(size=4), board("z.../.ox./.xo./...."), 0)
+        set_up_position(Othello(size=4), board("z.../.ox./.xo./...."), 0)
 
 
 @pytest.mark.parametrize("name", ["othello(size=4)", "othello(size=4,result=discs)"])
@@ -192,7 +193,7 @@ def test_positions_of_random_games_come_back_but_for_their_passes(name):
     for _ in range(8):
         state, passes = game.new_state(), 0
         while True:
-            made = set_up(game, game.view(state).cells, int(state.to_play))
+            made = set_up_position(game, game.view(state).cells, int(state.to_play))
             assert made.turn == state.turn - passes
             made.turn = state.turn
             assert first_difference(game, made, state) is None

@@ -1,4 +1,4 @@
-"""Sensor against jammer: each rule in a position drawn by hand, and what it must not become."""
+"""Sensor against jammer: each rule in a position drawn by hand, and degenerate strategies."""
 
 import re
 
@@ -18,7 +18,7 @@ from plainzero.games.bundled.sensor_jammer import (
     SensorJammer,
 )
 from plainzero.games.contract import CHANCE
-from plainzero.games.position_setup import cell_texts, set_up
+from plainzero.games.position_setup import cell_texts, set_up_position
 
 GAME = SensorJammer(sectors=6, rings=8, energy=3, rounds=16)
 NOTHING = GAME.sectors  # chance's outcome
@@ -30,7 +30,7 @@ def drawn(contacts, beam, to_play=ATTACKER, ring=4, **meters):
     numbers = {"fixes": 0, "energy": 1, "jam": 0, "quiet": 0, "rounds": 10} | meters
     rows = [contacts if GAME.rings - row == ring else "......" for row in range(GAME.rings + 1)]
     cells = [list(row) for row in (*rows, beam)]
-    return set_up(GAME, [*cells, [*map(str, numbers.values()), " "]], to_play)
+    return set_up_position(GAME, [*cells, [*map(str, numbers.values()), " "]], to_play)
 
 
 def after(state, *moves):
@@ -312,10 +312,10 @@ class TestAroundTheRules:
             state = GAME.new_state()
             while not state.is_over:
                 if state.to_play != CHANCE:
-                    made = set_up(GAME, GAME.view(state).cells, int(state.to_play))
+                    made = set_up_position(GAME, GAME.view(state).cells, int(state.to_play))
                     assert all(made[name] == state[name] for name in GAME.fields())
                 GAME.apply(state, int(generator.choice(GAME.legal(state))))
-            assert set_up(GAME, GAME.view(state).cells, int(state.to_play)).is_over
+            assert set_up_position(GAME, GAME.view(state).cells, int(state.to_play)).is_over
 
     def test_cells_can_hold_contacts_beams_and_numbers(self):
         assert set(".xo012") <= set(cell_texts(GAME))

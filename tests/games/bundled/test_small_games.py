@@ -1,11 +1,11 @@
-"""Pig, Ultimate tic-tac-toe and Breakthrough: by hand, and OpenSpiel's rules beside ours."""
+"""Pig, Ultimate tic-tac-toe and Breakthrough: by hand, and compared with OpenSpiel's rules."""
 
 import numpy as np
 import pytest
 
 from plainzero.games import make_game
 from plainzero.games.contract import CHANCE
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ class TestPig:
 
     def test_observation_is_the_rollers_while_the_die_rolls(self):
         game = make_game("pig(target=10,horizon=4)")
-        state = set_up(game, [["x", "5", "."], ["o", "2", "3"]], 1)
+        state = set_up_position(game, [["x", "5", "."], ["o", "2", "3"]], 1)
         seen = game.observation(state)
         assert seen.tolist() == pytest.approx([0.2, 0.5, 0.3, 0.0])
         game.apply(state, 0)
@@ -53,13 +53,13 @@ class TestPig:
         ("cells", "message"),
         [
             ([["x", "100", "0"], ["o", "0", "."]], "row 1 must hold x and points below 100"),
-            ([["x", "0", "."], ["o", "0", "7"]], "stands beside the one who is to play"),
-            ([["x", "0", "106"], ["o", "0", "."]], "no turn brings 106 points of 100"),
+            ([["x", "0", "."], ["o", "0", "7"]], "belongs beside the player to move"),
+            ([["x", "0", "106"], ["o", "0", "."]], "a turn cannot total 106 points"),
         ],
     )
     def test_points_that_cannot_be_are_refused(self, cells, message):
         with pytest.raises(ValueError, match=message):
-            set_up(make_game("pig"), cells, 0)
+            set_up_position(make_game("pig"), cells, 0)
 
     @pytest.mark.parametrize("parameters", ["target=1", "die=1", "horizon=0", "horizon=30001"])
     def test_wrong_parameters_are_refused(self, parameters):
@@ -121,7 +121,7 @@ class TestUltimateTicTacToe:
             state, expected = game.new_state(), reference.new_initial_state()
             while not expected.is_terminal():
                 assert state.to_play == expected.current_player()
-                if state.forced == 9:  # OpenSpiel chooses the board first, in a move of its own
+                if state.forced == 9:  # OpenSpiel chooses the board first, in a separate move
                     boards = expected.legal_actions()
                     legal = {(b, c) for b in boards for c in self.cells_after(expected, b)}
                 else:
@@ -147,7 +147,7 @@ class TestUltimateTicTacToe:
     def test_a_forced_board_is_set_up_by_its_dots(self):
         game = make_game("ultimate-tic-tac-toe")
         state = played(game, "a1", "b1", "d1")
-        again = set_up(game, game.view(state).cells, int(state.to_play))
+        again = set_up_position(game, game.view(state).cells, int(state.to_play))
         assert again.forced == state.forced == 0
 
     def test_the_last_open_board_need_not_be_forced(self):
@@ -155,7 +155,7 @@ class TestUltimateTicTacToe:
         block = {"x": ["xxx", "...", "..."], "o": ["ooo", "...", "..."], ".": ["...", "...", "..."]}
         bands = ["xxo", "oox", "xo."]
         cells = [[*"".join(block[b][row] for b in band)] for band in bands for row in range(3)]
-        state = set_up(game, cells, 0)
+        state = set_up_position(game, cells, 0)
         assert state.forced == 9
         assert {game.board_of(action) for action in game.legal(state)} == {8}
         assert game.view(state).cells == cells
@@ -167,19 +167,19 @@ class TestUltimateTicTacToe:
             game.apply(state, int(generator.choice(game.legal(state))))
         assert state.forced == 9
         assert "next move" not in game.text(state)
-        assert set_up(game, game.view(state).cells, int(state.to_play)).is_over
+        assert set_up_position(game, game.view(state).cells, int(state.to_play)).is_over
 
     def test_a_piece_of_a_third_player_is_refused(self):
         game = make_game("ultimate-tic-tac-toe")
         cells = [["z", *"........"]] + [["."] * 9 for _ in range(8)]
         with pytest.raises(ValueError, match="row 1, column 1 cannot hold 'z'"):
-            set_up(game, cells, 0)
+            set_up_position(game, cells, 0)
 
     def test_lines_of_both_players_on_one_board_are_refused(self):
         game = make_game("ultimate-tic-tac-toe")
         cells = [list("xxx......"), list("ooo......")] + [["."] * 9 for _ in range(7)]
         with pytest.raises(ValueError, match="both players have a line on board 1"):
-            set_up(game, cells, 0)
+            set_up_position(game, cells, 0)
 
 
 class TestBreakthrough:
@@ -223,11 +223,11 @@ class TestBreakthrough:
     def test_two_winners_cannot_be_set_up(self):
         game = make_game("breakthrough(rows=4,cols=2)")
         with pytest.raises(ValueError, match="both players have won"):
-            set_up(game, [list(row) for row in ("x.", "..", "..", ".o")], 0)
+            set_up_position(game, [list(row) for row in ("x.", "..", "..", ".o")], 0)
 
     def test_taking_the_last_pawn_wins(self):
         game = make_game("breakthrough(rows=4,cols=2)")
-        state = set_up(game, [list(row) for row in ("..", ".o", "x.", "..")], 0)
+        state = set_up_position(game, [list(row) for row in ("..", ".o", "x.", "..")], 0)
         game.apply(state, game.parse_action("a2b3"))
         assert state.returns.tolist() == [1, -1]
 

@@ -13,6 +13,8 @@ from plainzero.games.bundled.twenty_forty_eight import TwentyFortyEight
 from plainzero.games.contract import CHANCE, Game, Grid, Step, Symmetry, field
 
 REMEMBERED = [0]
+MOVES = []
+UNEQUAL = [[1, 2], [3]]
 
 
 class ActionTwice(TicTacToe):
@@ -553,3 +555,135 @@ class HoldsByAList(Hex):
     def holder(self, state, action):
         held = [[], 1, "x"]  # fault
         return super().holder(state, action) + len(held) - 3
+
+
+class OnlyTheFirstMoves(TicTacToe):
+    def end_turn(self, state):
+        pass
+
+
+class SkipsThePlayer(Trio):
+    def end_turn(self, state):
+        state.to_play = 1 - state.to_play
+
+
+class StoresTooMuch(TicTacToe):
+    def fields(self):
+        return {**super().fields(), "score": field(np.int8)}
+
+    def play(self, state, action):
+        super().play(state, action)
+        state.score += 50  # fault
+
+
+class StoresAWideNumber(TicTacToe):
+    def fields(self):
+        return {**super().fields(), "score": field(np.uint8)}
+
+    def play(self, state, action):
+        state.score = np.int64(150) * state.turn
+        super().play(state, action)
+
+
+class StoresAPythonNumber(TicTacToe):
+    def fields(self):
+        return {**super().fields(), "score": field(np.uint8)}
+
+    def play(self, state, action):
+        state.score = 150 * int(state.turn)  # fault
+        super().play(state, action)
+
+
+class RecursiveRule(TicTacToe):
+    def flood(self, state, cell):
+        return 0 if cell == 9 else 1 + self.flood(state, cell + 1)  # fault
+
+    def play(self, state, action):
+        if self.flood(state, 0) == 9:
+            super().play(state, action)
+
+
+class ChangesAGlobalList(TicTacToe):
+    def play(self, state, action):
+        MOVES.append(action)  # fault
+        super().play(state, action)
+
+
+class IndexesUnequalRows(TicTacToe):
+    def play(self, state, action):
+        if UNEQUAL[action % 2][0] > 0:  # fault
+            super().play(state, action)
+
+
+class ReplacesTheBoard(TicTacToe):
+    def play(self, state, action):
+        board = state.board
+        state.board = board  # fault
+        super().play(state, action)
+
+
+class RemembersInSelf(TicTacToe):
+    def play(self, state, action):
+        self.last = action  # fault
+        super().play(state, action)
+
+
+class AsksAGenerator(TicTacToe):
+    def play(self, state, action):
+        if not any(state.board[i, i] == 7 for i in range(3)):  # fault
+            super().play(state, action)
+
+
+class BuildsAList(TicTacToe):
+    def play(self, state, action):
+        found = [action]  # fault
+        found.append(3)
+        if len(found) == 2:
+            super().play(state, action)
+
+
+class BuildsADict(TicTacToe):
+    def play(self, state, action):
+        found = {1: 2}  # fault
+        if len(found) == 1:
+            super().play(state, action)
+
+
+class ComparesTexts(TicTacToe):
+    kind: str = "free"
+
+    def play(self, state, action):
+        if self.kind == "free":  # fault
+            super().play(state, action)
+
+
+class RaisesATextWithANumber(TicTacToe):
+    def play(self, state, action):
+        if action > 20:
+            raise ValueError(f"there is no action {action}")  # fault
+        super().play(state, action)
+
+
+class MakesATemporaryArray(TicTacToe):
+    def play(self, state, action):
+        board = state.board
+        marked = board == 1  # fault
+        super().play(state, action)
+        state.board[0, 0] += 0 * marked[0, 0]
+
+
+class CallsNumPy(TicTacToe):
+    def play(self, state, action):
+        if np.count_nonzero(state.board) < 9:  # fault
+            super().play(state, action)
+
+
+class TemporaryInAHelper(TicTacToe):
+    """Nothing in the helper's own source says that `cells` is an array."""
+
+    def doubled(self, cells):
+        return (cells + cells)[0, 0]  # fault
+
+    def play(self, state, action):
+        if self.doubled(state.board) < 9:
+            super().play(state, action)

@@ -89,7 +89,7 @@ def test_names_are_read_in_the_character_set_of_the_file(charset, encoding, play
 
 
 def test_what_is_no_text_is_refused():
-    with pytest.raises(ValueError, match="no text in UTF-8"):
+    with pytest.raises(ValueError, match="not text in UTF-8"):
         decode_saved(b"\xff\x00garbage")
 
 
@@ -119,7 +119,7 @@ def test_white_begins_after_a_handicap():
     [
         ("(;GM[1]SZ[9:13];B[aa])", "its board must be square"),
         ("(;GM[1]SZ[99];B[aa])", "size"),
-        ("(;GM[1]SZ[9]AB[zz];B[aa])", "'zz' is no point of go"),
+        ("(;GM[1]SZ[9]AB[zz];B[aa])", "'zz' is not a point of go"),
         ("(;GM[1]SZ[9]PL[W];W[aa])", "white begins, but no stones are set up"),
         ("(;GM[1]SZ[9]AB[aa]PL[x];W[bb])", "PL must be B or W"),
         ("(;GM[1]SZ[9];B[aa];W[bb];AB[cc])", "move 3: AB['cc'] changes the position"),

@@ -10,8 +10,10 @@ import pytest
 
 from plainzero import SearchConfig, UnknownGame, check_game, make_game, search
 from plainzero.games.contract import CHANCE, IllegalMove
-from plainzero.games.open_spiel.adapter import states as open_spiel_states
+from plainzero.games.open_spiel import states as open_spiel_states
 from plainzero.games.open_spiel.states import Driver
+
+pytestmark = pytest.mark.slow
 
 pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
 
@@ -128,7 +130,7 @@ def test_an_impossible_history_is_an_error_and_no_crash():
     game = make_game("open_spiel:hex(board_size=3,turn_limit=9)")  # asked by no other test
     state = game.new_state()
     state.turn, state.history[:3] = 3, (1, 4, 4)
-    with pytest.raises(ValueError, match="cannot go on with action 4 here"):
+    with pytest.raises(ValueError, match="cannot continue with action 4 here"):
         game.legal(state)
 
 
@@ -235,9 +237,7 @@ def _register_general_sum():
 
 def test_networks_and_gpus_are_refused_where_they_cannot_be(small):
     unseen = make_game("open_spiel:morpion_solitaire")
-    with pytest.raises(
-        ValueError, match=r"nothing of morpion_solitaire.* that a network could see"
-    ):
+    with pytest.raises(ValueError, match=r"no observation of morpion_solitaire.* for a network"):
         unseen.observation(unseen.new_state())
     with pytest.raises(ValueError, match="do not run on a GPU"):
         search(small, small.new_state(), device="cuda")

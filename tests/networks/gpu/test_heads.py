@@ -14,10 +14,12 @@ from torch.nn import functional
 
 from plainzero import make_game
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.gpu.cublas_heads import ProductHeads, join_heads
+from plainzero.networks.gpu.cublas_heads import CublasHeads, join_heads
 from plainzero.networks.gpu.heads import Heads
-from plainzero.networks.gpu.heads_layout import HeadsPlan, HeadsShape, heads_shape
+from plainzero.networks.gpu.heads_layout import HeadsLayout, HeadsShape, heads_shape
 from plainzero.networks.gpu.heads_weights import pack_head_numbers, pack_head_weights
+
+pytestmark = pytest.mark.slow
 
 CASES = {
     "connect four": ("connect-four", NetworkConfig(blocks=1, channels=64)),
@@ -45,8 +47,8 @@ def multiply(a, b):
 class Grid:
     """All warps of a launch, one after the other; what they write is counted."""
 
-    def __init__(self, plan, weights, numbers, features):
-        self.plan, self.shape, self.batch = plan, plan.shape, len(features)
+    def __init__(self, layout, weights, numbers, features):
+        self.layout, self.shape, self.batch = layout, layout.shape, len(features)
         self.weights = weights.float().numpy().reshape(-1, 8)  # what one load brings
         self.numbers, self.features = numbers.numpy(), features.reshape(-1, 8)
         self.logits = np.zeros((self.batch, self.shape.actions), np.float32)
@@ -55,13 +57,13 @@ class Grid:
         self.value_writes = np.zeros(self.values.shape, int)
 
     def run(self, slices):
-        plan = self.plan
+        layout = self.layout
         for tile, group in itertools.product(
-            range(plan.count_tiles(self.batch)), range(plan.groups)
+            range(layout.count_tiles(self.batch)), range(layout.groups)
         ):
-            first = tile * plan.boards
+            first = tile * layout.boards
             sums = sum(self.sum_cells(first, group, part, slices) for part in range(slices))
-            boards = [first + i // 2 * 8 + 2 * T + i % 2 for i in range(2 * plan.board_tiles)]
+            boards = [first + i // 2 * 8 + 2 * T + i % 2 for i in range(2 * layout.board_tiles)]
             if group == 0:
                 self.write_values(sums, boards)
             else:
@@ -69,25 +71,25 @@ class Grid:
 
     def sum_cells(self, first, group, part, slices):
         """[tiles, board tiles, lanes, 4] of one slice of the cells."""
-        plan, cells = self.plan, self.shape.cells
-        tiles = plan.policy_tiles if group else plan.value_tiles
-        sums = np.zeros((tiles, plan.board_tiles, 32, 4), np.float32)
-        weights_at = 0 if group == 0 else cells * 64 * (plan.value_tiles + (group - 1) * tiles)
+        layout, cells = self.layout, self.shape.cells
+        tiles = layout.policy_tiles if group else layout.value_tiles
+        sums = np.zeros((tiles, layout.board_tiles, 32, 4), np.float32)
+        weights_at = 0 if group == 0 else cells * 64 * (layout.value_tiles + (group - 1) * tiles)
         for cell in range(cells * part // slices, cells * (part + 1) // slices):
             boards = []
-            for n in range(plan.board_tiles):
+            for n in range(layout.board_tiles):
                 board = np.minimum(first + 8 * n + G, self.batch - 1)
                 boards.append(self.features[(board * cells + cell) * 8 + (0 if group else 4) + T])
-            for tile, s, n in itertools.product(range(tiles), range(2), range(plan.board_tiles)):
+            for tile, s, n in itertools.product(range(tiles), range(2), range(layout.board_tiles)):
                 units = self.weights[weights_at + (cell * tiles + tile) * 64 + 32 * s + LANES]
                 sums[tile, n] += multiply(units, boards[n][:, 4 * s : 4 * s + 4])
         return sums
 
     def write_logits(self, sums, boards, group):
-        plan, shape = self.plan, self.shape
-        biases_at = (1 + shape.outputs) * 16 * plan.value_tiles
-        for half, i in itertools.product(range(2 * plan.policy_tiles), range(len(boards))):
-            action = 16 * plan.policy_tiles * (group - 1) + 8 * half + G
+        layout, shape = self.layout, self.shape
+        biases_at = (1 + shape.outputs) * 16 * layout.value_tiles
+        for half, i in itertools.product(range(2 * layout.policy_tiles), range(len(boards))):
+            action = 16 * layout.policy_tiles * (group - 1) + 8 * half + G
             logit = (
                 sums[half // 2, i // 2, :, half % 2 * 2 + i % 2] + self.numbers[biases_at + action]
             )
@@ -96,12 +98,12 @@ class Grid:
             np.add.at(self.logit_writes, (boards[i][mine], action[mine]), 1)
 
     def write_values(self, sums, boards):
-        plan, shape = self.plan, self.shape
-        units = 16 * plan.value_tiles
+        layout, shape = self.layout, self.shape
+        units = 16 * layout.value_tiles
         last_at, biases_at = units, (1 + shape.outputs) * units
-        biases_at += 16 * plan.policy_groups * plan.policy_tiles
+        biases_at += 16 * layout.policy_groups * layout.policy_tiles
         found = np.zeros((shape.outputs, len(boards), 32), np.float32)
-        for half, i in itertools.product(range(2 * plan.value_tiles), range(len(boards))):
+        for half, i in itertools.product(range(2 * layout.value_tiles), range(len(boards))):
             hidden = sums[half // 2, i // 2, :, half % 2 * 2 + i % 2] + self.numbers[8 * half + G]
             for output in range(shape.outputs):
                 weight = self.numbers[last_at + output * units + 8 * half + G]
@@ -148,10 +150,10 @@ def in_torch(network, features):
 def test_the_threads_together_give_what_the_network_says(case, board_tiles, slices):
     name, config = CASES[case]
     network = drawn_network(make_game(name), config)
-    plan = HeadsPlan(heads_shape(network), board_tiles)
-    features = drawn_features(plan.shape, 35)
-    weights, numbers = pack_head_weights(network, plan), pack_head_numbers(network, plan)
-    grid = Grid(plan, weights, numbers, features.float().numpy())
+    layout = HeadsLayout(heads_shape(network), board_tiles)
+    features = drawn_features(layout.shape, 35)
+    weights, numbers = pack_head_weights(network, layout), pack_head_numbers(network, layout)
+    grid = Grid(layout, weights, numbers, features.float().numpy())
     grid.run(slices)
     logits, values = in_torch(network, features)
     np.testing.assert_allclose(grid.logits, logits, atol=1e-4 * np.abs(logits).max())
@@ -161,13 +163,13 @@ def test_the_threads_together_give_what_the_network_says(case, board_tiles, slic
 
 
 def test_cells_are_sliced_until_all_places_beside_the_tower_are_taken():
-    connect_four = HeadsPlan(HeadsShape(42, 7, 64, 1, False))
-    gomoku = HeadsPlan(HeadsShape(225, 225, 64, 1, False))
+    connect_four = HeadsLayout(HeadsShape(42, 7, 64, 1, False))
+    gomoku = HeadsLayout(HeadsShape(225, 225, 64, 1, False))
     assert (connect_four.groups, gomoku.groups, gomoku.policy_tiles) == (2, 5, 4)
     assert connect_four.choose_slices(32, 132) == 6  # more would wait for each other's sums
     assert connect_four.choose_slices(100_000, 132) == 1
     assert 1 < gomoku.choose_slices(4096, 132) <= 15
-    assert HeadsPlan(HeadsShape(1, 2, 64, 1, False)).choose_slices(5, 132) == 1
+    assert HeadsLayout(HeadsShape(1, 2, 64, 1, False)).choose_slices(5, 132) == 1
 
 
 def test_more_hidden_units_than_a_warp_holds_are_refused():
@@ -181,17 +183,17 @@ def test_more_hidden_units_than_a_warp_holds_are_refused():
 def test_the_kernel_says_what_the_network_says_also_after_new_weights(case, batch):
     name, config = CASES[case]
     first, second = (drawn_network(make_game(name), config, seed) for seed in (0, 1))
-    plan = HeadsPlan(heads_shape(first))
-    heads, features = Heads(first, plan), drawn_features(plan.shape, batch)
+    layout = HeadsLayout(heads_shape(first))
+    heads, features = Heads(first, layout), drawn_features(layout.shape, batch)
     for network, slices in ((first, 1), (first, 3), (second, 3)):
         heads.load(network)
-        room = heads.make_room(batch, slices)
-        logits = torch.full((batch, plan.shape.actions), torch.nan, device="cuda")
-        values = torch.full((batch, plan.shape.values), torch.nan, device="cuda")
+        buffers = heads.make_buffers(batch, slices)
+        logits = torch.full((batch, layout.shape.actions), torch.nan, device="cuda")
+        values = torch.full((batch, layout.shape.values), torch.nan, device="cuda")
         expected = in_torch(network, features)
         before = None
         for _ in range(2):  # the room is as it was after a launch
-            heads(features.cuda(), logits, values, room)
+            heads(features.cuda(), logits, values, buffers)
             found = logits.cpu().numpy(), values.cpu().numpy()
             for mine, theirs in zip(found, expected, strict=True):
                 np.testing.assert_allclose(mine, theirs, atol=1e-3 * np.abs(theirs).max())
@@ -202,11 +204,11 @@ def test_the_kernel_says_what_the_network_says_also_after_new_weights(case, batc
 @pytest.mark.skipif(not has_hopper, reason="needs a GPU of compute capability 9.0")
 def test_features_of_another_size_are_refused():
     network = drawn_network(make_game("connect-four"), NetworkConfig(blocks=1, channels=64))
-    heads = Heads(network, HeadsPlan(heads_shape(network)))
+    heads = Heads(network, HeadsLayout(heads_shape(network)))
     answers = torch.zeros((4, 7), device="cuda"), torch.zeros((4, 1), device="cuda")
     features = torch.zeros((4, 43, 64), dtype=torch.bfloat16, device="cuda")
     with pytest.raises(ValueError, match=r"given torch.bfloat16 \(4, 43, 64\) .* \(4, 42, 64\)"):
-        heads(features, *answers, heads.make_room(4))
+        heads(features, *answers, heads.make_buffers(4))
 
 
 @pytest.mark.parametrize("name", ["many actions", "few channels"])
@@ -228,7 +230,7 @@ def test_both_heads_as_one_product_see_their_own_channels_alone(name):
 def test_heads_keep_a_copy_of_the_weights_they_were_given():
     network = drawn_network(make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64))
     before = [weight.detach().clone() for weight in network.parameters()]
-    heads = ProductHeads(network, 32, torch.device("cpu"))
+    heads = CublasHeads(network, 32, torch.device("cpu"))
     other = drawn_network(make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64), 1)
     heads.load(other)
     for weight, old in zip(network.parameters(), before, strict=True):

@@ -16,9 +16,9 @@ from plainzero.networks.gpu.tower import Tower
 from plainzero.networks.gpu.tower_layout import (
     SHARED_BYTES,
     STAGE_BYTES,
-    Plan,
+    TowerLayout,
     TowerShape,
-    make_plan,
+    choose_layout,
 )
 from plainzero.networks.gpu.tower_weights import pack_biases, pack_weights
 
@@ -46,14 +46,14 @@ def rounded(array):
 class Multiprocessor:
     """Shared memory as numbers of two bytes, and what the kernel does with it, index by index."""
 
-    def __init__(self, plan):
-        self.plan = plan
-        self.memory = np.zeros(plan.shared_bytes // 2, np.float32)
-        self.rows_at = plan.stages * STAGE_BYTES
-        self.nowhere = self.rows_at + plan.rows * 2 * plan.shape.filled_channels
+    def __init__(self, layout):
+        self.layout = layout
+        self.memory = np.zeros(layout.shared_bytes // 2, np.float32)
+        self.rows_at = layout.stages * STAGE_BYTES
+        self.nowhere = self.rows_at + layout.rows * 2 * layout.shape.filled_channels
 
     def chunk_at(self, row, chunk):
-        return self.rows_at + (chunk * self.plan.rows + row) * 16
+        return self.rows_at + (chunk * self.layout.rows + row) * 16
 
     def store(self, address, channels):
         assert address % 16 == 0 and self.rows_at <= address <= self.nowhere + 112
@@ -66,60 +66,60 @@ class Multiprocessor:
         return self.memory[address // 2]
 
     def read_cells(self, row, step):
-        plan = self.plan
-        start = self.rows_at + (2 * step * plan.rows + row) * 16
-        return self.read(start, plan.rows * 16, 128, plan.padded)
+        layout = self.layout
+        start = self.rows_at + (2 * step * layout.rows + row) * 16
+        return self.read(start, layout.rows * 16, 128, layout.padded)
 
     def multiply(self, weights_of, row, steps_a_tap, taps, tiles):
         """[tiles, 64, columns]: the weights go through the ring."""
-        plan, sums = self.plan, np.zeros((tiles, 64, self.plan.padded), np.float32)
+        layout, sums = self.layout, np.zeros((tiles, 64, self.layout.padded), np.float32)
         for product in range(tiles * steps_a_tap * taps):
-            slot = product // 4 % plan.stages * STAGE_BYTES + product % 4 * 2048
+            slot = product // 4 % layout.stages * STAGE_BYTES + product % 4 * 2048
             self.memory[slot // 2 : slot // 2 + 1024] = weights_of[product].ravel()
             tile, step = product % tiles, product // tiles
             tap = step // steps_a_tap
-            nine = (tap // 3 - 1) * plan.below + tap % 3 - 1
-            shift = {1: 0, 3: (tap - 1) * plan.below, 9: nine}[taps]
+            nine = (tap // 3 - 1) * layout.below + tap % 3 - 1
+            shift = {1: 0, 3: (tap - 1) * layout.below, 9: nine}[taps]
             weights = self.read(slot, 1024, 128, 64)
             sums[tile] += weights @ self.read_cells(row + shift, step % steps_a_tap).T
         return sums
 
     def finish(self, sums, tile, row, bias, adds):
         """Fragments through stmatrix: lane l of warp w addresses row l % 8 of matrix l // 8."""
-        groups = self.plan.padded // 8
+        groups = self.layout.padded // 8
         for warp, lane, j in itertools.product(range(4), range(32), range(0, groups, 2)):
             group, half = j + lane // 16, lane // 8 % 2
             cell = 8 * group + lane % 8
             chunk = 8 * tile + 2 * warp + half
             target = self.chunk_at(row + 8 * (lane // 16) + lane % 8, chunk)
             address = target + j * 128
-            if cell % self.plan.pitch == self.plan.shape.width or cell >= self.plan.columns:
+            if cell % self.layout.pitch == self.layout.shape.width or cell >= self.layout.columns:
                 address = self.nowhere
             first = 16 * warp + 8 * half
-            values = sums[first : first + 8, cell] if cell < self.plan.padded else np.zeros(8)
+            values = sums[first : first + 8, cell] if cell < self.layout.padded else np.zeros(8)
             values = values + bias[64 * tile + first : 64 * tile + first + 8]
             if adds:
                 values = values + self.memory[address // 2 : address // 2 + 8]
             self.store(address, rounded(np.maximum(values, 0).astype(np.float32)))
 
     def cell_rows(self):
-        shape, plan = self.plan.shape, self.plan
-        cells = np.arange(plan.boards * shape.height * shape.width)
+        shape, layout = self.layout.shape, self.layout
+        cells = np.arange(layout.boards * shape.height * shape.width)
         board, rest = np.divmod(cells, shape.height * shape.width)
-        return (rest // shape.width * plan.boards + board) * plan.pitch + rest % shape.width
+        return (rest // shape.width * layout.boards + board) * layout.pitch + rest % shape.width
 
     def run(self, warpgroup, weights, biases, planes):
         """[boards, cells, 64] of the heads, for one warpgroup's planes."""
-        plan, shape = self.plan, self.plan.shape
-        x = plan.border + 2 * warpgroup * (plan.padded + plan.border)
-        inner = x + plan.padded + plan.border
+        layout, shape = self.layout, self.layout.shape
+        x = layout.border + 2 * warpgroup * (layout.padded + layout.border)
+        inner = x + layout.padded + layout.border
         wide = np.pad(planes, ((0, 0), (0, 0), (0, 0), (1, 1)))
         features = np.concatenate([wide[..., dc : dc + shape.width] for dc in range(3)], 1)
-        missing = 16 * plan.stem_steps - features.shape[1]
+        missing = 16 * layout.stem_steps - features.shape[1]
         features = np.pad(features, ((0, 0), (0, missing), (0, 0), (0, 0)))
         cells = rounded(features.transpose(0, 2, 3, 1)).reshape(-1, features.shape[1])
         for channels, row in zip(cells, self.cell_rows(), strict=True):
-            for chunk in range(2 * plan.stem_steps):
+            for chunk in range(2 * layout.stem_steps):
                 address = self.chunk_at(inner + row, chunk)
                 self.store(address, channels[8 * chunk : 8 * chunk + 8])
         products, bias, tiles = iter(weights), iter(biases), shape.tiles
@@ -131,7 +131,7 @@ class Multiprocessor:
             for tile in range(tiles):
                 self.finish(sums[tile], tile, target, mine, adds)
 
-        layer(inner, x, plan.stem_steps, 3)
+        layer(inner, x, layout.stem_steps, 3)
         for _ in range(shape.blocks):
             layer(x, inner, 4 * tiles, 9)
             layer(inner, x, 4 * tiles, 9, adds=True)
@@ -181,13 +181,13 @@ def random_planes(game, count, seed=0):
 )
 def test_the_layout_reproduces_the_network_for_every_warpgroup(game, config, boards):
     network = drawn_network(game, config)
-    plan = Plan(shape_of(game, network.config), 2, boards)
+    layout = TowerLayout(shape_of(game, network.config), 2, boards)
     weights = pack_weights(network).float().numpy()
     biases = pack_biases(network).numpy()
-    assert len(weights) == 4 * plan.weight_stages
-    assert biases.shape == (2 + 2 * config.blocks, plan.shape.filled_channels)
-    multiprocessor = Multiprocessor(plan)
-    planes = random_planes(game, plan.tile_boards)
+    assert len(weights) == 4 * layout.weight_stages
+    assert biases.shape == (2 + 2 * config.blocks, layout.shape.filled_channels)
+    multiprocessor = Multiprocessor(layout)
+    planes = random_planes(game, layout.tile_boards)
     expected = in_torch(network, planes)
     for warpgroup in range(2):
         mine = slice(warpgroup * boards, (warpgroup + 1) * boards)
@@ -202,25 +202,25 @@ def test_plans_fit_into_shared_memory_and_use_every_multiprocessor():
         if height * (width + 1) <= 256:
             shape = TowerShape(height, width, 20, 8, 64)
             for batch in (1, 500, 2048, 16_384):
-                plan = make_plan(shape, batch, multiprocessors=132)
-                assert plan.shared_bytes <= SHARED_BYTES and plan.padded <= 256
+                layout = choose_layout(shape, batch, multiprocessors=132)
+                assert layout.shared_bytes <= SHARED_BYTES and layout.padded <= 256
     connect_four = TowerShape(6, 7, 2, 4, 64)
-    assert make_plan(connect_four, 2048, 132).tile_boards * 132 * 2 >= 2048
-    assert make_plan(connect_four, 264, 132).boards == 1
-    wide = make_plan(TowerShape(6, 7, 2, 6, 128), 16_384, 132)
+    assert choose_layout(connect_four, 2048, 132).tile_boards * 132 * 2 >= 2048
+    assert choose_layout(connect_four, 264, 132).boards == 1
+    wide = choose_layout(TowerShape(6, 7, 2, 6, 128), 16_384, 132)
     assert (wide.warpgroups, wide.boards) == (3, 2) and wide.shared_bytes <= SHARED_BYTES
 
 
 def test_a_plan_leaves_registers_and_shared_memory_to_other_kernels():
     shape = TowerShape(6, 7, 2, 4, 64)
     for warpgroups, boards in ((2, 5), (3, 4)):
-        plan = Plan(shape, warpgroups, boards)
-        assert plan.block_registers == 65_536 - 4 * 32 * 128
-        assert plan.shared_bytes <= SHARED_BYTES - 4 * 1024
-    assert Plan(shape, 2, 5, registers=168).block_registers == 256 * 168
+        layout = TowerLayout(shape, warpgroups, boards)
+        assert layout.block_registers == 65_536 - 4 * 32 * 128
+        assert layout.shared_bytes <= SHARED_BYTES - 4 * 1024
+    assert TowerLayout(shape, 2, 5, registers=168).block_registers == 256 * 168
     for registers in (144, 264):  # fewer than 120 sums and addresses take; more than there are
         with pytest.raises(ValueError, match=f"{registers} registers for each of 256 threads"):
-            Plan(shape, 2, 5, registers=registers)
+            TowerLayout(shape, 2, 5, registers=registers)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_network_with_pooling_is_refused():
 @pytest.mark.parametrize(("channels", "warpgroups", "boards"), [(24, 2, 5), (128, 3, 2)])
 def test_the_kernel_gives_the_heads_channels_also_after_new_weights(channels, warpgroups, boards):
     config = NetworkConfig(blocks=1, channels=channels)
-    tower = Tower(Plan(shape_of(CONNECT_FOUR, config), warpgroups, boards))
+    tower = Tower(TowerLayout(shape_of(CONNECT_FOUR, config), warpgroups, boards))
     planes = random_planes(CONNECT_FOUR, 1003)
     out = torch.empty((1003, 42, 64), dtype=torch.bfloat16, device="cuda")
     for seed in (0, 1):

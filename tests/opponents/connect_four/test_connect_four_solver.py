@@ -11,7 +11,7 @@ from plainzero.opponents.connect_four.kernels import ILLEGAL
 from plainzero.opponents.connect_four.solver import ConnectFourSolver
 
 GAME = make_game("connect-four")
-SETS = Path(__file__).parents[3] / "shared" / "data" / "connect4"
+SETS = Path(__file__).parents[4] / "shared" / "data" / "connect4"
 NAMES = ("Test_L3_R1", "Test_L2_R1", "Test_L2_R2")
 
 

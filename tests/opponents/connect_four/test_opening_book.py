@@ -1,4 +1,4 @@
-"""The opening book of Connect Four, beside the rules and the solver."""
+"""The opening book of Connect Four, compared with the rules and the solver."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from plainzero.opponents.connect_four.opening_book import (
     play_column,
 )
 from plainzero.opponents.connect_four.solver import ConnectFourSolver
-from plainzero.opponents.perfect import Perfect, move_outcomes, outcomes_by
-from plainzero.opponents.solved_positions import read_positions, shipped_positions
+from plainzero.opponents.perfect import PerfectAgent, move_outcomes, outcomes_by
+from plainzero.opponents.solved_positions import bundled_positions, read_positions
 
 BOOK = load_opening_book()
 
@@ -37,7 +37,7 @@ def position(to_play, own, other):
 
 def test_of_the_first_moves_only_the_middle_wins():
     assert move_outcomes(BOOK_GAME, [BOOK_GAME.new_state()]).tolist() == [[-1, -1, 0, 1, 0, -1, -1]]
-    assert Perfect(BOOK_GAME).choose([BOOK_GAME.new_state()], seed=1) == [3]
+    assert PerfectAgent(BOOK_GAME).choose([BOOK_GAME.new_state()], seed=1) == [3]
 
 
 def test_all_positions_that_can_come_about_are_listed():
@@ -106,7 +106,7 @@ def stop_after(count):
 
 
 def test_positions_labelled_by_the_solver_alone_are_right(tmp_path):
-    lines = shipped_positions(BOOK_GAME).read_text().splitlines()
+    lines = bundled_positions(BOOK_GAME).read_text().splitlines()
     (tmp_path / "early.csv").write_text("\n".join(lines[:73]))  # those with few stones come first
     positions = read_positions(BOOK_GAME, tmp_path / "early.csv")
     assert positions.plies.max() == BOOK_PLIES - 1

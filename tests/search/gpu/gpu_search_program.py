@@ -10,9 +10,10 @@ import types
 import numpy as np
 
 from plainzero import CHANCE, SearchConfig, Searcher, StopFlag, make_game, search
-from plainzero.compiler.cpu_kernels import Settings
-from plainzero.compiler.gpu_kernels import IS_SIMULATED, CudaKernel, settled
-from plainzero.compiler.gpu_source import cuda_version
+from plainzero.compiler.cpu_kernels import KernelOptions
+from plainzero.compiler.gpu_kernels import GpuKernel, specialised
+from plainzero.compiler.gpu_memory import IS_SIMULATED
+from plainzero.compiler.gpu_source import gpu_version
 
 HOMES = ("plainzero.search", "plainzero.selfplay")  # of what kernels call
 GAMES = ("tic-tac-toe", "connect-four")
@@ -116,7 +117,7 @@ def run_kept(game, options, evaluator, device):
 
 
 def played(game, plies):
-    """The position after so many plies, or a few more where chance would be next."""
+    """The position after `plies` plies, or a few more if chance would be next."""
     state = game.new_state()
     while state.turn < plies or state.to_play == CHANCE:
         legal = game.legal(state)
@@ -139,16 +140,18 @@ def network(game):
 
 def call_what_a_gpu_gets():
     """Has the simulator's kernels call what a GPU's compiler gets in place of the functions."""
-    start = CudaKernel.__call__
+    start = GpuKernel.__call__
 
     def start_with_those(self, tag, *arguments, **how):
         # What is known only where a kernel is compiled for it: others keep the names of the first.
-        settles = settled.__name__ in self.function.__code__.co_names
-        settings = next((given for given in arguments if isinstance(given, Settings)), None)
-        with exchanged_functions(settings.known() if settings and settles else ()):
+        is_specialised = specialised.__name__ in self.function.__code__.co_names
+        options = next((given for given in arguments if isinstance(given, KernelOptions)), None)
+        with exchanged_functions(
+            options.compile_time_values() if options and is_specialised else ()
+        ):
             start(self, tag, *arguments, **how)
 
-    CudaKernel.__call__ = start_with_those
+    GpuKernel.__call__ = start_with_those
 
 
 @contextlib.contextmanager
@@ -189,8 +192,8 @@ def gpu_function(function, known):
     """Not a shared one: what it calls is exchanged as well."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     if "options" not in names:
-        return cuda_version.__wrapped__(function)
-    return cuda_version.__wrapped__(function, names.index("options"), known)
+        return gpu_version.__wrapped__(function)
+    return gpu_version.__wrapped__(function, names.index("options"), known)
 
 
 if __name__ == "__main__":

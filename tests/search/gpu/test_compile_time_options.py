@@ -1,4 +1,4 @@
-"""What of the options is known when a kernel is compiled for a GPU, and what is given to it."""
+"""Which options are constants when a kernel is compiled for a GPU, and which are arguments."""
 
 import dataclasses
 
@@ -9,7 +9,7 @@ from plainzero.search.resolve_options import as_arguments, make_options, resolve
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
 
-from plainzero.compiler import gpu_kernels as cuda_compiling
+from plainzero.compiler import gpu_kernels
 
 GAME = make_game("tic-tac-toe")
 
@@ -33,7 +33,7 @@ def options_of(**changes):
     ],
 )
 def test_another_way_is_other_code(changes):
-    assert options_of(**changes).known() != options_of().known()
+    assert options_of(**changes).compile_time_values() != options_of().compile_time_values()
 
 
 @pytest.mark.parametrize(
@@ -47,34 +47,36 @@ def test_another_way_is_other_code(changes):
     ],
 )
 def test_another_number_is_the_same_code(changes, others):
-    assert options_of(**changes).known() == options_of(**others).known()
+    assert options_of(**changes).compile_time_values() == options_of(**others).compile_time_values()
 
 
-def test_what_is_off_is_known():
-    known = dict(options_of().known())
+def test_what_is_off_is_a_constant():
+    known = dict(options_of().compile_time_values())
     assert known["templates"] == 0 and known["widening"] == 0.0 and known["leaves"] == 1
     assert known["is_plain"] is True and known["has_extras"] is False
     assert not {"c_puct", "c_puct_base", "max_turns", "known_results"} & set(known)
 
 
 @pytest.mark.parametrize("changes", [{}, {"leaves": 4, "selection": "gumbel"}, {"amaf": "rave"}])
-def test_settled_options_are_the_known_ones_and_those_given(changes):
+def test_specialised_options_are_constants_and_arguments(changes):
     options = options_of(**changes)
-    settled = cuda_compiling._make_settled(options)
-    settled = getattr(settled, "py_func", settled)  # the simulator has the function itself
-    assert settled(options) == options
+    specialised = gpu_kernels._make_specialised(options)
+    specialised = getattr(
+        specialised, "py_func", specialised
+    )  # the simulator has the function itself
+    assert specialised(options) == options
     nothing = type(options)(*[None] * len(options))
-    assert settled(nothing)._asdict() == {
-        name: dict(options.known()).get(name) for name in options._fields
+    assert specialised(nothing)._asdict() == {
+        name: dict(options.compile_time_values()).get(name) for name in options._fields
     }
 
 
-def test_code_is_kept_by_what_is_known_where_a_kernel_settles_it():
+def test_code_is_cached_by_its_constants_if_a_kernel_is_specialised():
     from plainzero.search.gpu.kernels import clear_games, play_round
 
     one, other = options_of(), options_of(proven_values=True)
     assert play_round._name("tag", one) != play_round._name("tag", other)
     assert play_round._name("tag", one) == play_round._name("tag", options_of(c_puct=3.0))
     assert clear_games._name("tag", one) == clear_games._name("tag", None) == "tag"
-    with pytest.raises(TypeError, match="play_round is compiled for settings; give them too"):
+    with pytest.raises(TypeError, match="play_round is specialised for its options; pass them too"):
         play_round._name("tag", None)

@@ -15,6 +15,8 @@ from gpu_search_program import CASES, OTHER_CASES, run_case
 
 from plainzero.games import bundled_games
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = str(Path(__file__).with_name("gpu_search_program.py"))
 
 

@@ -14,10 +14,9 @@ from gpu_search_program import network, played
 
 from plainzero import SearchConfig, make_game
 from plainzero.games.rules import register
-from plainzero.search.gpu import warp_lanes as lanes
-from plainzero.search.kernels import expansion, proof, root, selection, simulation
-from plainzero.search.kernels.scratch import make_scratch
+from plainzero.search.kernels import expansion, lanes, proof, root, selection, simulation
 from plainzero.search.resolve_options import make_options, resolve
+from plainzero.search.scratch_memory import make_scratch
 from plainzero.search.tree_memory import TreeSize, make_tree, plan_tree
 
 MODULES = (expansion, proof, root, selection, simulation)

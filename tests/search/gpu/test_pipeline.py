@@ -24,12 +24,12 @@ class Counted:
         assert self._is_read and self._begun
         self._is_read = False
 
-    def apart(self, work):
+    def on_side_stream(self, work):
         assert not self._begun
         self._begun = True
         work()
 
-    def join(self):
+    def join_side_stream(self):
         self._begun = False
 
     def record(self, work):
@@ -58,20 +58,20 @@ class Counted:
     ],
 )
 def test_parts_are_whole_tiles_but_for_the_last(at_once, games, leaves, count, bounds):
-    evaluator = SimpleNamespace(at_once=at_once, device_batch=lambda rows: rows)
+    evaluator = SimpleNamespace(rows_at_once=at_once, leaf_batch=lambda rows: rows)
     parts = make_parts(evaluator, games, leaves, count)
     assert [(part.first, part.last) for part in parts] == list(itertools.pairwise(bounds))
     assert all(part.batch == (part.last - part.first) * leaves for part in parts)
 
 
-@pytest.mark.parametrize("is_lasting", [False, True])
+@pytest.mark.parametrize("is_repeated", [False, True])
 @pytest.mark.parametrize(("games", "count"), [(8, 1), (25, 3), (38, 2)])
 @pytest.mark.parametrize("calls", [(1,), (2,), (3, 1), (9, 75), (0, 5)])
-def test_every_part_plays_every_round_once(games, count, calls, is_lasting):
+def test_every_part_plays_every_round_once(games, count, calls, is_repeated):
     turns = []
-    evaluator = SimpleNamespace(at_once=10, device_batch=Counted)
+    evaluator = SimpleNamespace(rows_at_once=10, leaf_batch=Counted)
     parts = make_parts(evaluator, games, count=count)
-    pipeline = Pipeline(parts, lambda part, *steps: turns.append((part.first, *steps)), is_lasting)
+    pipeline = Pipeline(parts, lambda part, *steps: turns.append((part.first, *steps)), is_repeated)
     for rounds in calls:
         pipeline.play(rounds)
     for part in parts:

@@ -6,8 +6,8 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from plainzero import make_game
+from plainzero.search.kernels.tree import edge_dtype, node_dtype
 from plainzero.search.kernels.wide_copies import fill_record, store_fields, store_vectors
-from plainzero.search.tree_memory import edge_dtype, node_dtype
 
 VALUES = (0.5, -1.5, 0.25, 7, -1, 41)
 

@@ -1,4 +1,4 @@
-"""Games on a device are the CPU's games; here in Numba's simulator, and on a GPU where there is."""
+"""Self-play on a GPU gives the CPU's games; in Numba's simulator, and on a GPU if available."""
 
 import json
 import os
@@ -10,10 +10,12 @@ import pytest
 import torch
 from gpu_selfplay_program import CASES, SEARCHES, STEP, find_all
 
-from plainzero.devices import choose_device, look
+from plainzero.devices import choose_device, find_gpus
 
-PROGRAM = str(Path(__file__).with_name("gpu_selfplay_program.py"))
-has_gpu = torch.cuda.is_available() and look().gpus > 0
+pytestmark = pytest.mark.slow
+
+PROGRAM = str(Path(__file__).parents[1] / "gpu_selfplay_program.py")
+has_gpu = torch.cuda.is_available() and find_gpus().gpu_count > 0
 
 
 @pytest.fixture(
@@ -95,7 +97,7 @@ def test_every_kernel_can_be_compiled_ahead(found):
 
 def test_a_gpu_without_room_for_the_tree_is_told_in_one_sentence(found):
     assert found["too much"] == (
-        "ValueError: the GPU does not give 70,368,744,177,664 bytes to the tree; search fewer "
+        "ValueError: the GPU cannot allocate 70,368,744,177,664 bytes for the tree; search fewer "
         "games side by side, or set a smaller max_bytes"
     )
 

@@ -52,7 +52,7 @@ def parts(draw):
     return {
         "game": position["game"],
         "position": position,
-        "player": draw(players()),
+        "agent": draw(agents()),
         "players": [],
         "action": draw(st.integers(0, 5)),
         "name": None,
@@ -62,7 +62,7 @@ def parts(draw):
         "run": RUN,
         "generation": draw(st.integers(1, 3)),
         "index": draw(st.integers(0, 5)),
-        "most_steps": draw(st.integers(1, 5)),
+        "max_steps": draw(st.integers(1, 5)),
         "settings": [],
     }
 
@@ -86,8 +86,8 @@ def positions(draw):
     return {"game": name, "setup": setup, "moves": draw(st.lists(st.integers(0, 5), max_size=1))}
 
 
-def players():
-    """Players of every kind, that do not think for long."""
+def agents():
+    """Agents of every kind, that do not think for long."""
     search = st.fixed_dictionaries(
         {
             "kind": st.just("search"),

@@ -1,4 +1,4 @@
-"""Who may speak to the server, and what it says to the others."""
+"""Access control: which requests are accepted, and how others are refused."""
 
 import asyncio
 import dataclasses
@@ -6,7 +6,7 @@ import dataclasses
 import httpx2 as httpx
 import pytest
 
-from plainzero.server.api.access_control import Guard
+from plainzero.server.api.access_control import AccessControl
 from plainzero.server.options import DEFAULT_LIMITS, ServerOptions
 
 LOCAL = ServerOptions()
@@ -25,7 +25,7 @@ async def echo(scope, receive, send):
 
 def ask(options, path="/api/about", **request):
     async def send():
-        transport = httpx.ASGITransport(Guard(echo, options))
+        transport = httpx.ASGITransport(AccessControl(echo, options))
         async with httpx.AsyncClient(
             transport=transport, base_url="http://127.0.0.1:8420"
         ) as client:
@@ -49,7 +49,7 @@ def test_local_names_are_fine(host):
 def test_another_host_name_is_refused(host):
     answer = ask(LOCAL, headers={"host": host})
     assert answer.status_code == 403
-    assert "not called" in answer.json()["message"]
+    assert "unknown host name" in answer.json()["message"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_another_host_name_is_refused(host):
 def test_pages_of_other_origins_are_refused(origin):
     answer = ask(LOCAL, headers={"origin": origin})
     assert answer.status_code == 403
-    assert "not answered" in answer.json()["message"]
+    assert "not allowed" in answer.json()["message"]
 
 
 def test_the_page_itself_may_ask():
@@ -79,7 +79,7 @@ def test_the_page_itself_may_ask():
 def test_other_sites_are_refused_also_where_browsers_send_no_origin(site):
     answer = ask(LOCAL, headers={"sec-fetch-site": site})
     assert answer.status_code == 403
-    assert "pages of other sites are not answered" in answer.json()["message"]
+    assert "pages of other sites are not allowed" in answer.json()["message"]
     assert ask(LOCAL, "/", headers={"sec-fetch-site": site}).status_code == 200  # a link to it
 
 
@@ -112,7 +112,7 @@ def test_a_body_that_says_it_is_too_long_is_refused():
     assert ask(small, method="POST", content=b"x" * 10).text == "10"
     answer = ask(small, method="POST", content=b"x" * 11)
     assert answer.status_code == 413
-    assert "too long" in answer.json()["message"]
+    assert "longer than" in answer.json()["message"]
 
 
 def test_a_body_that_does_not_say_so_is_cut_off_and_refused():
@@ -124,12 +124,16 @@ def test_a_body_that_does_not_say_so_is_cut_off_and_refused():
 
     answer = ask(small, method="POST", content=pieces())
     assert answer.status_code == 413
-    assert "10 bytes at most" in answer.json()["message"]
+    assert "longer than 10 bytes" in answer.json()["message"]
 
 
-def test_answers_carry_a_content_security_policy():
-    policy = ask(LOCAL, "/").headers["content-security-policy"]
-    assert "default-src 'self'" in policy and "unsafe-eval" not in policy
+@pytest.mark.parametrize("path", ["/", "/docs", "/api/about"])
+def test_answers_carry_a_content_security_policy(path):
+    headers = ask(LOCAL, path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'self'" in policy and "script" not in policy  # only its own scripts run
+    assert "unsafe-eval" not in policy and "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
 
 
 def websocket(options, headers):
@@ -150,7 +154,7 @@ def websocket(options, headers):
         "path": "/api/socket",
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
     }
-    asyncio.run(Guard(app, options)(scope, receive, send))
+    asyncio.run(AccessControl(app, options)(scope, receive, send))
     return sent
 
 

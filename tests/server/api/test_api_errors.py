@@ -1,4 +1,4 @@
-"""What is refused in a sentence of ours, and what is a fault: told to the log, not to the world."""
+"""Client errors get a message; internal errors are logged and not disclosed."""
 
 import contextlib
 import json
@@ -7,13 +7,13 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 from pydantic import TypeAdapter, ValidationError
-from test_served_positions import FAULTY, OWN
+from test_position_views import FAULTY, OWN
 
 from plainzero.compiler.bind_rules import RuleError
 from plainzero.games.contract import Game
 from plainzero.games.registry import UnknownGame, make_game
 from plainzero.search.config import parse_option
-from plainzero.server.api.errors import FAULT, is_refusal
+from plainzero.server.api.errors import INTERNAL_ERROR, is_client_error
 from plainzero.server.app import make_app
 from plainzero.server.options import ServerOptions
 from plainzero.server.services import Services
@@ -42,7 +42,7 @@ def play_wrongly():
     [(make_game, ["chess"]), (parse_option, ["c_puct", "much"]), (play_wrongly, [])],
 )
 def test_what_our_own_code_raises_is_a_refusal(work, arguments):
-    assert is_refusal(error_of(work, *arguments))
+    assert is_client_error(error_of(work, *arguments))
 
 
 @pytest.mark.parametrize(
@@ -55,43 +55,68 @@ def test_what_our_own_code_raises_is_a_refusal(work, arguments):
     ],
 )
 def test_what_others_raise_is_a_fault(work, arguments):
-    assert not is_refusal(error_of(work, *arguments))
+    assert not is_client_error(error_of(work, *arguments))
 
 
 def test_what_python_raises_within_our_own_code_is_a_fault():
     error = error_of(make_game("tic-tac-toe").copy, "no state")
-    assert isinstance(error, ValueError) and not is_refusal(error)
+    assert isinstance(error, ValueError) and not is_client_error(error)
 
 
 def test_rules_that_do_not_compile_are_told():
-    assert is_refusal(RuleError("Mine.play (mine.py, line 3) is a lambda: write it with def"))
+    assert is_client_error(RuleError("Mine.play (mine.py, line 3) is a lambda: write it with def"))
 
 
 def test_an_error_that_nobody_raised_is_a_fault():
-    assert not is_refusal(UnknownGame("chess"))
+    assert not is_client_error(UnknownGame("chess"))
     assert issubclass(ValidationError, ValueError)  # which is why it has to be looked at
 
 
 @pytest.mark.parametrize(
     ("method", "path", "request_", "status", "sentence"),
     [
-        ("GET", f"/{LONG}", {}, 404, f"there is nothing to get at /{LONG}"),
-        ("GET", "/%00", {}, 404, "there is nothing to get at /"),
-        ("GET", "/api/nothing", {}, 404, "there is nothing to get at /api/nothing"),
-        ("GET", "/api/play", {}, 404, "there is nothing to get at /api/play"),
-        ("PUT", "/api/play", {}, 405, "PUT is not answered at /api/play; allowed: POST"),
-        ("POST", "/api/import", {"content": b"\xff"}, 400, "the request is not JSON"),
-        ("POST", "/api/import", {"content": b"{"}, 422, "the request is not JSON: "),
+        ("GET", f"/{LONG}", {}, 404, f"not found: GET /{LONG}"),
+        ("GET", "/%00", {}, 404, "not found: GET /"),
+        ("GET", "/api/nothing", {}, 404, "not found: GET /api/nothing"),
+        ("GET", "/api/play", {}, 404, "not found: GET /api/play"),
+        ("PUT", "/api/play", {}, 405, "PUT is not allowed for /api/play; allowed: POST"),
+        ("POST", "/api/import", {"content": b"\xff"}, 400, "the request is not valid JSON"),
+        ("POST", "/api/import", {"content": b"{"}, 422, "the request is not valid JSON: "),
         ("POST", "/api/import", {"json": {}}, 422, "content is missing"),
-        ("POST", "/api/import", {"json": {"content": 7}}, 422, "content: .* given was 7"),
-        ("POST", "/api/import", {"json": {"content": "", "x": 1}}, 422, "x is not known here"),
-        ("POST", "/api/position", {"json": {"game": "chess"}}, 422, "there is no game 'chess'"),
+        ("POST", "/api/import", {"json": {"content": True}}, 422, "content: .*; got true$"),
+        ("POST", "/api/import", {"content": b'{"content": "\\ud800"}'}, 422, "content: "),
+        ("POST", "/api/import", {"json": {"content": "", "x": 1}}, 422, "unknown field x"),
+        ("GET", "/api/runs/a b", {}, 422, 'invalid run "a b": use 1 to 100 letters, digits and '),
+        ("POST", "/api/runs", {"json": {"game": "trio", "run": "a b"}}, 422, 'invalid run "a b": '),
+        ("POST", "/api/position", {"json": {"game": "chess"}}, 422, "unknown game 'chess'"),
     ],
 )
 def test_a_refusal_is_a_whole_sentence(client, method, path, request_, status, sentence):
     answer = client.request(method, path, **request_, headers={"content-type": "application/json"})
     assert answer.status_code == status
     assert re.match(sentence, answer.json()["message"]), answer.text
+
+
+@pytest.mark.parametrize("headers", [{}, {"content-type": "text/plain"}])
+def test_a_body_that_is_not_declared_as_json_is_refused_without_quoting_it(client, headers):
+    answer = client.post("/api/position", content=b'{"game": "trio"}', headers=headers)
+    assert answer.status_code == 415
+    message = "the request body must have Content-Type: application/json"
+    assert answer.json() == {"message": message}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/position", {"game": "connect-four", "moves": [3, 9]}),
+        ("/api/play", {"position": {"game": "connect-four", "moves": [3]}, "action": 9}),
+    ],
+)
+def test_legal_actions_are_listed_as_requests_write_them(client, path, body):
+    message = client.post(path, json=body).json()["message"]
+    assert message.endswith("action 9 is not legal; legal actions: 0, 1, 2, 3, 4, 5, 6")
+    body = {"position": {"game": "connect-four"}, "name": "9"}
+    assert client.post("/api/play", json=body).json()["message"].endswith("1 2 3 4 5 6 7")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +154,7 @@ def test_head_is_answered_like_get(client):
 
 
 @pytest.mark.parametrize("error", [TypeError("/secret/path"), FileNotFoundError(2, "x", "/secret")])
-def test_a_fault_is_confessed_without_its_text_and_goes_on_to_the_log(app, services, error):
+def test_an_internal_error_is_logged_and_answered_without_its_text(app, services, error):
     def fail():
         raise error
 
@@ -140,4 +165,4 @@ def test_a_fault_is_confessed_without_its_text_and_goes_on_to_the_log(app, servi
             TestClient(app).get("/api/games")
     finally:
         services.catalogue.infos = infos
-    assert (answer.status_code, answer.json()) == (500, {"message": FAULT})
+    assert (answer.status_code, answer.json()) == (500, {"message": INTERNAL_ERROR})

@@ -8,7 +8,7 @@ pytest.importorskip("pydantic")
 
 from plainzero.server.api.openapi import message_document, message_schemas
 
-WEB = Path(__file__).parents[2] / "web"
+WEB = Path(__file__).parents[3] / "web"
 
 
 def test_the_page_knows_the_messages_as_they_are_now() -> None:
@@ -26,7 +26,7 @@ def test_every_reference_leads_to_a_schema() -> None:
     assert not missing
 
 
-@pytest.mark.parametrize("union", ["FromPage", "FromServer"])
+@pytest.mark.parametrize("union", ["FromClient", "FromServer"])
 def test_a_socket_message_is_told_apart_by_its_type(union: str) -> None:
     schemas = message_schemas()
     mapping = schemas[union]["discriminator"]["mapping"]
@@ -40,7 +40,7 @@ def test_every_message_with_a_type_travels_on_the_socket() -> None:
     schemas = message_schemas()
     sent = {
         reference.rsplit("/", 1)[1]
-        for union in ("FromPage", "FromServer")
+        for union in ("FromClient", "FromServer")
         for reference in schemas[union]["discriminator"]["mapping"].values()
     }
     typed = {

@@ -5,10 +5,10 @@ import pytest
 from small_runs import GENERATIONS, copy_finished, make_runs
 
 from plainzero.games.registry import make_game
-from plainzero.selfplay.records import GameRecord
+from plainzero.selfplay.records import GameRecord, join
 from plainzero.selfplay.shards import list_shards, read_shard, write_shard
-from plainzero.training.settings import default_config, resolve_run
 from plainzero.training.run_folder import RunFolder
+from plainzero.training.settings import default_config, resolve_run
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 
@@ -98,7 +98,7 @@ def test_moves_of_chance_have_the_names_of_outcomes(home):
         last_step=0,
         simulations=0,
     )
-    write_shard(folder.games, game, 1, [record])
+    write_shard(folder.games, game, 1, join([record]))
     moves = make_runs(home=home).game("tiles", 1, 0).moves
     assert {-1, 0} == set(players)
     assert [(move.move.player, move.move.name) for move in moves] == list(
@@ -110,10 +110,10 @@ def test_moves_of_chance_have_the_names_of_outcomes(home):
 
 def test_games_that_are_not_there_are_refused(runs):
     total = runs.games("first", 1, 0, 1).total
-    with pytest.raises(ValueError, match="no games of generation 9; it has games of 1 to 3"):
+    with pytest.raises(ValueError, match="no games of generation 9; it has 1 to 3"):
         runs.games("first", 9, 0, 10)
     for index in (-1, total):
-        with pytest.raises(ValueError, match=f"its games there are 0 to {total - 1}"):
+        with pytest.raises(ValueError, match=f"it has games 0 to {total - 1}"):
             runs.game("first", 1, index)
 
 
@@ -140,6 +140,6 @@ def test_a_game_that_the_rules_do_not_allow_is_told(run, runs):
     record = records_of(run, 1)[0]
     moves = record.moves.copy()
     moves[-1] = moves[0]
-    write_shard(run / "games", TIC_TAC_TOE, 7, [record._replace(moves=moves)])
-    with pytest.raises(ValueError, match=r"cannot be played again: .* have the rules changed"):
+    write_shard(run / "games", TIC_TAC_TOE, 7, join([record._replace(moves=moves)]))
+    with pytest.raises(ValueError, match=r"cannot be replayed: .* have the rules changed"):
         runs.game("first", 7, 0)

@@ -14,19 +14,19 @@ from small_runs import copy_finished, make_runs
 from plainzero.games.registry import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.network_evaluators import available_engines, make_evaluator
 from plainzero.networks.export import TOLERANCE
+from plainzero.networks.network_evaluators import available_backends, make_evaluator
 from plainzero.networks.sample_positions import random_positions
 from plainzero.search.api import search
 from plainzero.search.runner import StopFlag
 from plainzero.server.app import make_app
-from plainzero.server.lru_cache import Kept
-from plainzero.server.runs.position_over_time import find_opinions, spread_steps
+from plainzero.server.lru_cache import LruCache
 from plainzero.server.options import ServerOptions
 from plainzero.server.position_views import legal_moves
+from plainzero.server.runs.loaded_networks import LoadedNetworks, SharedEvaluator
+from plainzero.server.runs.position_over_time import evaluate_checkpoints, spread_steps
+from plainzero.server.searching.scheduler import Slot, SlotQueue
 from plainzero.server.services import Services
-from plainzero.server.searching.scheduler import Turn, Turns
-from plainzero.server.runs.loaded_networks import SharedEvaluator, Weights
 
 TIC_TAC_TOE = make_game("tic-tac-toe")
 NETWORK = draw_zeros(make_network(TIC_TAC_TOE, NetworkConfig(blocks=1, channels=8), 1))
@@ -44,15 +44,17 @@ def runs(run):
 
 @pytest.fixture
 def weights(runs):
-    return Weights(runs)
+    return LoadedNetworks(runs)
 
 
-def opinions_of(weights, moves=(), most_steps=40, run="first", game=TIC_TAC_TOE, stop=None):
+def evaluate(weights, moves=(), max_steps=40, run="first", game=TIC_TAC_TOE, stop=None):
     state = game.new_state()
     for action in moves:
         game.apply(state, action)
-    with Turn(Turns(1), "somebody", stop or StopFlag()) as turn:
-        return find_opinions(weights, run, game, state, legal_moves(game, state), most_steps, turn)
+    with Slot(SlotQueue(1), "somebody", stop or StopFlag()) as slot:
+        return evaluate_checkpoints(
+            weights, run, game, state, legal_moves(game, state), max_steps, slot
+        )
 
 
 def call_in_threads(work, count=4):
@@ -84,7 +86,7 @@ def test_an_evaluator_says_what_the_network_says(runs, weights):
     for step in runs.info("first").steps:
         evaluator, found = weights.evaluator("first", step)
         expected = runs.saved("first").evaluator(step)(planes)
-        assert found == step and evaluator.engine == "onnx"
+        assert found == step and evaluator.backend == "onnx"
         for given, wanted in zip(evaluator(planes), expected, strict=True):
             np.testing.assert_allclose(given, wanted, atol=TOLERANCE)
 
@@ -114,7 +116,7 @@ def test_weights_that_are_written_anew_are_read_anew(run, runs, weights):
 
 def test_weights_that_are_not_there_are_refused(run, runs, weights):
     last = runs.info("first").steps[-1]
-    with pytest.raises(ValueError, match=f"no weights of step 100000; the nearest are of {last}"):
+    with pytest.raises(ValueError, match=f"no weights of step 100000; the nearest step is {last}"):
         weights.evaluator("first", 100_000)
     weights.evaluator("first", last)
     (run / "weights" / f"{last:08d}.safetensors").unlink()
@@ -147,9 +149,9 @@ def test_with_a_gate_the_weights_play_that_passed_it_last(run, runs, weights):
     assert weights.evaluator("first")[1] == passed.step
 
 
-@pytest.mark.parametrize("engine", available_engines(NETWORK))
-def test_threads_that_share_an_evaluator_get_what_each_asked_for(engine):
-    shared = SharedEvaluator(lambda: make_evaluator(NETWORK, TIC_TAC_TOE, engine))
+@pytest.mark.parametrize("backend", available_backends(NETWORK))
+def test_threads_that_share_an_evaluator_get_what_each_asked_for(backend):
+    shared = SharedEvaluator(lambda: make_evaluator(NETWORK, TIC_TAC_TOE, backend))
     batches = [random_positions(TIC_TAC_TOE, size) for size in (1, 3, 8, 17)]
     expected = [shared(planes) for planes in batches]
 
@@ -164,10 +166,10 @@ def test_threads_that_share_an_evaluator_get_what_each_asked_for(engine):
     assert call_in_threads(call) == [0, 0, 0, 0]
 
 
-class TouchyEngine:
-    """An engine that must not be called twice at once."""
+class TouchyBackend:
+    """A backend that must not be called twice at once."""
 
-    engine = "touchy"
+    backend = "touchy"
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -182,11 +184,11 @@ class TouchyEngine:
         raise NotImplementedError
 
 
-def test_an_engine_serves_one_caller_at_a_time():
+def test_a_backend_serves_one_caller_at_a_time():
     made = []
 
     def make():
-        made.append(TouchyEngine())
+        made.append(TouchyBackend())
         return made[-1]
 
     shared = SharedEvaluator(make)
@@ -210,51 +212,51 @@ def test_threads_that_ask_at_once_get_one_evaluator(weights):
     assert all(evaluator is found[0] for evaluator in found)
 
 
-# ---- opinions ------------------------------------------------------------------------------------
+# ---- evaluations ---------------------------------------------------------------------------------
 
 
-def test_opinions_are_what_each_network_says(runs, weights):
+def test_each_checkpoint_is_evaluated_by_its_own_network(runs, weights):
     state = TIC_TAC_TOE.new_state()
     for action in (4, 0, 8):
         TIC_TAC_TOE.apply(state, action)
-    legal, found = TIC_TAC_TOE.legal(state), opinions_of(weights, (4, 0, 8))
+    legal, found = TIC_TAC_TOE.legal(state), evaluate(weights, (4, 0, 8))
     saved = runs.saved("first")
-    assert [opinion.step for opinion in found.opinions] == saved.steps
+    assert [evaluation.step for evaluation in found.checkpoints] == saved.steps
     assert [move.action for move in found.moves] == legal
     planes = torch.from_numpy(TIC_TAC_TOE.observation(state)[None])
-    for opinion in found.opinions:
+    for evaluation in found.checkpoints:
         with torch.inference_mode():
-            output = saved.network(opinion.step)(planes)
+            output = saved.network(evaluation.step)(planes)
         policy = torch.softmax(output.logits[0, legal], 0)
-        assert opinion.policy == pytest.approx(policy.tolist(), abs=1e-6)
-        assert opinion.value == pytest.approx(float(output.values[0]), abs=1e-6)
-    assert len({opinion.value for opinion in found.opinions}) == len(saved.steps)
+        assert evaluation.policy == pytest.approx(policy.tolist(), abs=1e-6)
+        assert evaluation.value == pytest.approx(float(output.values[0]), abs=1e-6)
+    assert len({evaluation.value for evaluation in found.checkpoints}) == len(saved.steps)
 
 
-def test_opinions_have_the_generations_of_the_metrics(weights):
-    assert [opinion.generation for opinion in opinions_of(weights).opinions] == [0, 1, 2, 3]
+def test_checkpoints_have_the_generations_of_the_metrics(weights):
+    assert [evaluation.generation for evaluation in evaluate(weights).checkpoints] == [0, 1, 2, 3]
 
 
-def test_opinions_are_kept_by_step_and_position(weights):
-    first, again = opinions_of(weights, (4,)), opinions_of(weights, (4,))
-    assert all(a is b for a, b in zip(first.opinions, again.opinions, strict=True))
-    assert opinions_of(weights, (0,)).opinions[-1] != first.opinions[-1]
+def test_evaluations_are_cached_by_step_and_position(weights):
+    first, again = evaluate(weights, (4,)), evaluate(weights, (4,))
+    assert all(a is b for a, b in zip(first.checkpoints, again.checkpoints, strict=True))
+    assert evaluate(weights, (0,)).checkpoints[-1] != first.checkpoints[-1]
 
 
 def test_what_is_kept_of_a_position_does_not_grow_with_the_board(weights):
-    opinions_of(weights, (4,))
-    keys = list(weights.opinions._entries)
+    evaluate(weights, (4,))
+    keys = list(weights.evaluations._entries)
     assert len(keys) == 4 and {len(position) for _, _, position in keys} == {16}
 
 
 def test_no_step_is_asked_once_the_question_is_stopped(weights):
     stop = StopFlag()
     stop.set()
-    assert opinions_of(weights, stop=stop).opinions == []
-    assert len(weights.opinions) == 0
+    assert evaluate(weights, stop=stop).checkpoints == []
+    assert len(weights.evaluations) == 0
 
 
-def test_opinions_wait_for_their_turn_and_end_when_nobody_waits_for_them(run):
+def test_evaluations_wait_for_a_slot_and_stop_when_the_client_disconnects(run):
     options = ServerOptions(home=run.parent, can_train=False, names=("testserver",), searches=1)
     services, is_over = Services(options), threading.Event()
     body = json.dumps({"position": {"game": "tic-tac-toe"}}).encode()
@@ -268,24 +270,25 @@ def test_opinions_wait_for_their_turn_and_end_when_nobody_waits_for_them(run):
         sent.append(message)
 
     async def ask_while_another_computes():
-        other = asyncio.create_task(services.searches.run("other", lambda _: is_over.wait(20)))
+        other = asyncio.create_task(services.scheduler.run("other", lambda _: is_over.wait()))
         headers = [(b"host", b"testserver"), (b"content-type", b"application/json")]
         scope = {
             "type": "http",
             "method": "POST",
-            "path": "/api/runs/first/opinions",
+            "path": "/api/runs/first/position-over-time",
             "query_string": b"",
             "headers": headers,
             "client": ("127.0.0.1", 5),
         }
-        await asyncio.sleep(0.1)
+        while not services.scheduler.running:
+            await asyncio.sleep(0.001)
         await make_app(services)(scope, receive, send)
         is_over.set()
         return await other
 
-    assert asyncio.run(ask_while_another_computes())  # else it was waited for in vain
+    assert asyncio.run(ask_while_another_computes())
     services.close()
-    assert sent[0]["status"] == 422 and b"the client went away" in sent[1]["body"]
+    assert sent[0]["status"] == 422 and b"the client disconnected" in sent[1]["body"]
 
 
 @pytest.mark.parametrize(
@@ -313,33 +316,33 @@ def test_spread_steps_are_all_different_and_even(most):
 
 def test_fewer_steps_are_told_where_fewer_are_asked_for(runs, weights):
     steps = runs.info("first").steps
-    found = opinions_of(weights, most_steps=2).opinions
-    assert [opinion.step for opinion in found] == [steps[0], steps[-1]]
+    found = evaluate(weights, max_steps=2).checkpoints
+    assert [evaluation.step for evaluation in found] == [steps[0], steps[-1]]
 
 
-def test_opinions_on_what_nobody_decides_are_refused(weights):
-    with pytest.raises(ValueError, match="only where a player is to move"):
-        opinions_of(weights, (0, 3, 1, 4, 2))
+def test_positions_without_a_player_to_move_are_refused(weights):
+    with pytest.raises(ValueError, match="only positions in which a player is to move"):
+        evaluate(weights, (0, 3, 1, 4, 2))
     with pytest.raises(ValueError, match="first is a run of tic-tac-toe, not of trio"):
-        opinions_of(weights, game=make_game("trio"))
+        evaluate(weights, game=make_game("trio"))
 
 
-def test_damaged_weights_have_no_opinion(run, weights):
+def test_damaged_weights_are_reported(run, weights):
     path = run / "weights" / "00000000.safetensors"
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ValueError, match=r"^first/weights/00000000\.safetensors"):
-        opinions_of(weights)
+        evaluate(weights)
 
 
 # ---- what is kept --------------------------------------------------------------------------------
 
 
-def test_values_are_kept_up_to_a_size_and_the_oldest_go():
-    kept = Kept(10, size_of=len)
+def test_values_are_cached_up_to_a_size_and_the_oldest_are_dropped():
+    kept = LruCache(10, size_of=len)
     made = []
 
     def find(key, size):
-        return kept.find(key, lambda: made.append(key) or "x" * size)
+        return kept.get(key, lambda: made.append(key) or "x" * size)
 
     find("a", 4)
     find("b", 4)
@@ -357,7 +360,7 @@ def test_values_are_kept_up_to_a_size_and_the_oldest_go():
 
 
 def test_a_value_that_goes_while_it_is_made_is_told_all_the_same():
-    kept = Kept(10, size_of=len)
-    assert kept.find("slow", lambda: kept.find("huge", lambda: "x" * 11) and "slow") == "slow"
-    assert kept.find("slow", lambda: "again") == "again"
+    kept = LruCache(10, size_of=len)
+    assert kept.get("slow", lambda: kept.get("huge", lambda: "x" * 11) and "slow") == "slow"
+    assert kept.get("slow", lambda: "again") == "again"
     assert kept._size == len("again")

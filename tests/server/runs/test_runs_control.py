@@ -12,11 +12,18 @@ from small_runs import GENERATIONS, SETTINGS, copy_finished, make_runs, wait_unt
 from plainzero.games.registry import make_game
 from plainzero.server.api.schemas.runs import ResumeRun, StartRun
 from plainzero.server.options import ServerOptions
-from plainzero.server.runs.processes import NICENESS
 from plainzero.server.services import Services
 from plainzero.training.run_folder import RunFolder
 
-OWN_GAME = "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n\nclass Mine(TicTacToe):\n    pass\n"
+pytestmark = pytest.mark.slow
+
+OWN_GAME = """\
+from plainzero.games.bundled.tic_tac_toe import TicTacToe
+
+
+class Mine(TicTacToe):
+    pass
+"""
 
 
 @pytest.fixture
@@ -47,12 +54,15 @@ def wait_for_generation(runs, run, generation):
         assert info.state in ("starting", "running"), info
         return info.generation >= generation
 
-    wait_until(is_there, f"generation {generation} of {run}")
+    wait_until(is_there)
 
 
-def wait_for_state(runs, run, *states):
-    wait_until(lambda: runs.info(run).state in states, f"{run} {states}")
-    return runs.info(run)
+def wait_for_end(runs, run, state):
+    """The run once its process has ended, which must leave it in that state."""
+    wait_until(lambda: runs.info(run).state in ("stopped", "finished", "failed"))
+    info = runs.info(run)
+    assert info.state == state, info
+    return info
 
 
 # ---- processes -----------------------------------------------------------------------------------
@@ -62,17 +72,17 @@ def test_a_run_is_begun_killed_resumed_and_stopped(runs, home):
     begun = runs.start(request(run="mine"))
     assert (begun.run, begun.game, begun.state) == ("mine", "tic-tac-toe", "starting")
     assert (begun.minutes, begun.can_control) == (10.0, True)
-    with pytest.raises(ValueError, match="mine is training, and 1 at a time is the most here"):
+    with pytest.raises(ValueError, match="mine is training, and this server trains 1 at a time"):
         runs.start(request(run="other"))
-    with pytest.raises(ValueError, match="mine is training already"):
+    with pytest.raises(ValueError, match="mine is already training"):
         runs.resume("mine", ResumeRun())
     wait_for_generation(runs, "mine", 2)
     assert runs.since("mine", 1)[0].generation == 2
     assert runs.details("mine").settings["run"]["threads"] == len(os.sched_getaffinity(0))
 
     os.kill(RunFolder(home / "mine").holder(), signal.SIGKILL)
-    failed = wait_for_state(runs, "mine", "failed")
-    assert "was ended by SIGKILL" in failed.message and failed.can_control
+    failed = wait_for_end(runs, "mine", "failed")
+    assert "was killed by SIGKILL" in failed.message and failed.can_control
     assert make_runs(home=home).info("mine").state == "stopped"
 
     assert runs.resume("mine", ResumeRun()).message == ""
@@ -80,20 +90,22 @@ def test_a_run_is_begun_killed_resumed_and_stopped(runs, home):
     other_server = make_runs(home / "mine", home=home / "elsewhere")
     assert other_server.info("mine").state == "running"
     assert other_server.stop("mine").state in ("stopping", "stopped")
-    assert wait_for_state(runs, "mine", "stopped").message == ""
+    assert wait_for_end(runs, "mine", "stopped").message == ""
     assert other_server.info("mine").state == "stopped"
     assert "generation 1 " in (home / "mine" / "train.log").read_text()
 
 
 def test_a_run_goes_on_to_a_later_end(runs, home, tmp_path_factory):
     copy_finished(tmp_path_factory, home / "first")
-    minutes = (runs.info("first").seconds + 1.5) / 60
-    runs.resume("first", ResumeRun(minutes=minutes))
-    finished = wait_for_state(runs, "first", "finished", "failed")
-    assert (finished.state, finished.message) == ("finished", "")
-    assert finished.generation > GENERATIONS
-    assert (finished.minutes, finished.generations) == (minutes, 0)
-    with pytest.raises(ValueError, match="is not training, so there is nothing to stop"):
+    finished, seconds = runs.info("first"), 1.0
+    while finished.generation == GENERATIONS:  # on a busy machine a second is not enough for one
+        seconds *= 2
+        minutes = (finished.seconds + seconds) / 60
+        runs.resume("first", ResumeRun(minutes=minutes))
+        finished = wait_for_end(runs, "first", "finished")
+        assert (finished.minutes, finished.generations) == (minutes, 0)
+        assert finished.message == ""
+    with pytest.raises(ValueError, match="first is not training"):
         runs.stop("first")
 
 
@@ -104,7 +116,7 @@ def test_closing_ends_processes_and_starts_none(home, tmp_path, monkeypatch):
         home=Path("home"),
         make_game=lambda name: make_game(f"games.py:{name.title()}"),
         spec_of=lambda name: f"games.py:{name.title()}",
-        niceness=NICENESS,
+        niceness=7,
     )
     info = runs.start(request(game="mine"))
     assert (info.run, info.game) == ("mine", "mine")
@@ -112,7 +124,7 @@ def test_closing_ends_processes_and_starts_none(home, tmp_path, monkeypatch):
     command = process.args
     assert command[command.index("train") + 1] == f"{tmp_path}/games.py:Mine"
     assert command[command.index("--run") + 1] == str(home / "mine")
-    assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICENESS
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) == 7
     runs.close()
     assert process.poll() is not None and runs.info("mine").state == "stopped"
     with pytest.raises(ValueError, match="the server is shutting down"):
@@ -125,7 +137,7 @@ def test_a_process_that_fails_says_why(runs, home, tmp_path_factory):
     contents = state.read_bytes()
     state.write_bytes(contents[:-1] + bytes([contents[-1] ^ 1]))
     runs.resume("first", ResumeRun(minutes=5.0))
-    failed = wait_for_state(runs, "first", "failed")
+    failed = wait_for_end(runs, "first", "failed")
     assert failed.message.startswith("first/state.safetensors is damaged")
     assert failed.generation == GENERATIONS
     state.write_bytes(contents)
@@ -138,12 +150,12 @@ def test_a_run_stopped_before_it_wrote_anything_can_be_begun_again(runs, home):
     info = runs.start(request())
     assert info.run == "tic-tac-toe"
     runs.stop(info.run)
-    stopped = wait_for_state(runs, info.run, "stopped")
+    stopped = wait_for_end(runs, info.run, "stopped")
     assert (stopped.generation, stopped.message, stopped.minutes) == (0, "", 10.0)
     runs.resume(info.run, ResumeRun())
     assert runs.info(info.run).state in ("starting", "running")
     runs.stop(info.run)
-    wait_for_state(runs, info.run, "stopped")
+    wait_for_end(runs, info.run, "stopped")
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -153,13 +165,13 @@ def test_a_run_stopped_before_it_wrote_anything_can_be_begun_again(runs, home):
     ("setting", "message"),
     [
         ("training.batch_sise=3", "did you mean batch_size?"),
-        ("batch_size", "sets nothing; write section.option=value"),
+        ("batch_size", "invalid setting 'batch_size'; write section.option=value"),
         ("training.batch_size=0", "batch_size is 0; it must be 1 or more"),
-        ("run.engine=abacus", "there is no engine 'abacus'"),
+        ("run.backend=abacus", "unknown backend 'abacus'"),
         ("search.seconds=3", "leave seconds and nodes at 0"),
-        ("network.channels=4096", "weights; 100,000,000 are the most"),
+        ("network.channels=4096", "weights; the limit for runs started here is 100,000,000"),
         ("run.minutes=nan", "minutes is nan; it must be a finite number"),
-        ("run.minutes=0", "run.minutes is 0 among the settings, but the run is to have 10"),
+        ("run.minutes=0", "the settings have run.minutes=0, but minutes is 10"),
     ],
 )
 def test_settings_that_make_no_sense_start_nothing(runs, home, setting, message):
@@ -168,20 +180,20 @@ def test_settings_that_make_no_sense_start_nothing(runs, home, setting, message)
     assert not home.exists() and runs.infos() == []
 
 
-def test_planning_a_run_keeps_nobody_from_stopping_another(home, tmp_path_factory):
+def test_configuring_a_run_keeps_nobody_from_stopping_another(home, tmp_path_factory):
     run = copy_finished(tmp_path_factory, home / "first")
-    is_planning, may_plan = threading.Event(), threading.Event()
+    is_configuring, may_configure = threading.Event(), threading.Event()
 
     def make_slowly(name):
-        is_planning.set()
-        assert may_plan.wait(60)
+        is_configuring.set()
+        may_configure.wait()
         raise ValueError("never mind")
 
-    runs = make_runs(home=home, make_game=make_slowly, most_trainings=2)
+    runs = make_runs(home=home, make_game=make_slowly, max_trainings=2)
     refusals = []
 
     def stop():
-        with RunFolder(run).locked(), pytest.raises(ValueError, match="cannot be stopped") as error:
+        with RunFolder(run).locked(), pytest.raises(ValueError, match="cannot stop") as error:
             runs.stop("first")
         refusals.append(error)
 
@@ -189,17 +201,13 @@ def test_planning_a_run_keeps_nobody_from_stopping_another(home, tmp_path_factor
         with pytest.raises(ValueError, match="never mind"):
             runs.start(request())
 
-    starting = threading.Thread(target=start)
-    stopping = threading.Thread(target=stop)
+    starting = threading.Thread(target=start, daemon=True)
     starting.start()
-    assert is_planning.wait(60)
-    stopping.start()
-    stopping.join(20)
-    is_stuck = stopping.is_alive()
-    may_plan.set()
+    is_configuring.wait()
+    stop()
+    may_configure.set()
     starting.join()
-    stopping.join()
-    assert not is_stuck and len(refusals) == 1
+    assert len(refusals) == 1
 
 
 def test_a_game_that_there_is_not_starts_nothing(runs, home):
@@ -211,7 +219,7 @@ def test_a_game_that_there_is_not_starts_nothing(runs, home):
 @pytest.mark.parametrize("name", [".", "..", ".hidden", "-rf", "a/b", "../up", "a\n", "a b", ""])
 def test_a_name_that_is_a_path_or_odd_is_refused(runs, home, name):
     asked = StartRun.model_construct(**dict(request()) | {"run": name})
-    with pytest.raises(ValueError, match="cannot be a run's name"):
+    with pytest.raises(ValueError, match="invalid run name"):
         runs.start(asked)
     assert not home.exists()
 
@@ -226,7 +234,7 @@ def test_a_name_that_is_taken_is_refused(runs, home, tmp_path_factory):
     (home / "file").write_text("")
     before = sorted(path.name for path in run.rglob("*"))
     for name in ("first", "file"):
-        with pytest.raises(ValueError, match=f"there is a run '{name}' already; resume it"):
+        with pytest.raises(ValueError, match=f"run '{name}' already exists; resume it"):
             runs.start(request(run=name))
     assert sorted(path.name for path in run.rglob("*")) == before
 
@@ -234,7 +242,7 @@ def test_a_name_that_is_taken_is_refused(runs, home, tmp_path_factory):
 def test_a_run_at_its_limit_needs_more_minutes(runs, home, tmp_path_factory):
     copy_finished(tmp_path_factory, home / "first")
     for asked in (ResumeRun(), ResumeRun(minutes=0.0001)):
-        with pytest.raises(ValueError, match="first has reached its limit: it has 3 generations"):
+        with pytest.raises(ValueError, match=r"first has reached its limit \(3 generations"):
             runs.resume("first", asked)
 
 
@@ -254,16 +262,16 @@ def test_a_server_that_only_shows_starts_and_stops_nothing(home, tmp_path_factor
             lambda: runs.start(request()),
             lambda: runs.stop("first"),
         ):
-            with pytest.raises(ValueError, match="this server only shows runs"):
+            with pytest.raises(ValueError, match="training is disabled"):
                 act()
-    with pytest.raises(ValueError, match="this server only shows runs"):
+    with pytest.raises(ValueError, match="training is disabled"):
         runs.resume("first", ResumeRun(minutes=5.0))
 
 
 def test_a_training_elsewhere_counts_too(runs, home, tmp_path_factory):
     run = copy_finished(tmp_path_factory, home / "first")
     shutil.copytree(run, home / "second")
-    with RunFolder(run).locked(), pytest.raises(ValueError, match="first is training, and 1 at"):
+    with RunFolder(run).locked(), pytest.raises(ValueError, match="first is training, and this"):
         runs.resume("second", ResumeRun(minutes=5.0))
 
 

@@ -55,7 +55,7 @@ def test_exploration_is_proportional_to_the_prior(prior, exact):
 
 
 def test_a_curve_keeps_everything_but_the_childs_own_visits():
-    # At 100 visits of its own, and still with 1600 in all, the curve shows the same table.
+    # At 100 visits of the child, and still 1600 in total, the curve shows the same numbers.
     children = [child(0.1, 100), child(0.9, 1500)]
     options = {"c_puct": 1.5, "c_puct_base": 0, "visit_term": "sum", "curve_visits": 400}
     curve = answer(children, **options).curves[0]
@@ -252,7 +252,7 @@ def test_curves_have_about_sixty_points_from_zero_to_the_last(last, count):
 
 
 def test_a_base_too_small_for_its_logarithm_is_refused():
-    with pytest.raises(ValidationError, match="give 0, for a c that stays, or 0"):
+    with pytest.raises(ValidationError, match="use 0 for a constant c, or at least 0"):
         FormulaRequest(children=[child(1)], c_puct_base=1e-320)
 
 

@@ -1,4 +1,4 @@
-"""Compiling ahead: once for all who wait, without a turn, and not for those who have left."""
+"""Compiling ahead: once for all waiting searches, without a slot, not for cancelled ones."""
 
 import threading
 
@@ -6,15 +6,15 @@ import pytest
 
 from plainzero.opponents.agent import Stopped
 from plainzero.search.runner import StopFlag
-from plainzero.server.searching.precompile import CompilingAhead
-from plainzero.server.searching.scheduler import Turn, Turns
+from plainzero.server.searching.precompile import Precompiler
+from plainzero.server.searching.scheduler import Slot, SlotQueue
 
 
 @pytest.fixture
-def compiling():
-    compiling = CompilingAhead()
-    yield compiling
-    compiling.close()
+def precompiler():
+    precompiler = Precompiler()
+    yield precompiler
+    precompiler.close()
 
 
 def start(work):
@@ -23,33 +23,33 @@ def start(work):
     return thread
 
 
-def test_others_compute_while_something_is_compiled(compiling):
-    turns, may_end, ended = Turns(1), threading.Event(), []
+def test_others_compute_while_something_is_compiled(precompiler):
+    slots, may_end, ended = SlotQueue(1), threading.Event(), []
 
     def wait_for_it():
-        with Turn(turns, "a", StopFlag()) as turn:
-            compiling.finish("game", lambda: may_end.wait(20), turn)
+        with Slot(slots, "a", StopFlag()) as slot:
+            precompiler.ensure("game", lambda: may_end.wait(), slot)
             ended.append("a")
 
     thread = start(wait_for_it)
     for client in ("b", "c", "d"):
-        with Turn(turns, client, StopFlag()):
+        with Slot(slots, client, StopFlag()):
             assert not ended
     may_end.set()
     thread.join()
     assert ended == ["a"]
 
 
-def test_each_thing_is_compiled_once(compiling):
-    turns, may_end, compiled = Turns(4), threading.Event(), []
+def test_each_thing_is_compiled_once(precompiler):
+    slots, may_end, compiled = SlotQueue(4), threading.Event(), []
 
     def compile_it():
-        may_end.wait(20)
+        may_end.wait()
         compiled.append("game")
 
     def wait_for_it():
-        with Turn(turns, "a", StopFlag()) as turn:
-            compiling.finish("game", compile_it, turn)
+        with Slot(slots, "a", StopFlag()) as slot:
+            precompiler.ensure("game", compile_it, slot)
 
     threads = [start(wait_for_it) for _ in range(3)]
     may_end.set()
@@ -59,17 +59,17 @@ def test_each_thing_is_compiled_once(compiling):
     assert compiled == ["game"]
 
 
-def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(compiling):
-    turns, may_end, has_begun, compiled = Turns(4), threading.Event(), threading.Event(), []
+def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(precompiler):
+    slots, may_end, has_begun, compiled = SlotQueue(4), threading.Event(), threading.Event(), []
 
     def compile_first():
         has_begun.set()
-        may_end.wait(20)
+        may_end.wait()
         compiled.append("first")
 
     def wait_for(key, compile_it, stop):
-        with Turn(turns, "a", stop) as turn:
-            compiling.finish(key, compile_it, turn)
+        with Slot(slots, "a", stop) as slot:
+            precompiler.ensure(key, compile_it, slot)
 
     first = start(lambda: wait_for("first", compile_first, StopFlag()))
     has_begun.wait()
@@ -83,15 +83,15 @@ def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(compiling):
     assert compiled == ["first", "third"]
 
 
-def test_what_fails_is_tried_again_for_the_next(compiling):
-    turn = Turn(Turns(1), "a", StopFlag())
+def test_what_fails_is_tried_again_for_the_next(precompiler):
+    slot = Slot(SlotQueue(1), "a", StopFlag())
 
     def fail():
         raise ValueError("these rules do not compile")
 
-    with turn:
+    with slot:
         with pytest.raises(ValueError, match="do not compile"):
-            compiling.finish("game", fail, turn)
+            precompiler.ensure("game", fail, slot)
         done = []
-        compiling.finish("game", lambda: done.append(True), turn)
+        precompiler.ensure("game", lambda: done.append(True), slot)
         assert done

@@ -136,7 +136,7 @@ def test_a_kept_root_begins_with_what_it_kept(case):
 
 
 def search_twice(name, evaluator, simulations, options, moves=()):
-    """A search, the move it chooses and chance's first answer, and a search that goes on."""
+    """A search, its move and chance's first outcome, and a second search that reuses the tree."""
     state, position = start(name, *moves)
     game, by = make_game(name), fixed_evaluator(name) if evaluator == "fixed" else evaluator
     searcher = Searcher(game, by, SearchConfig(simulations=200, trace=True, **options), threads=1)

@@ -9,7 +9,9 @@ from plainzero import CHANCE, make_game
 from plainzero.search.kernels.formulas import INFINITE
 from plainzero.server.traces.trace import Trace
 
-# Searches whose choice is the largest score and nothing else.
+pytestmark = pytest.mark.slow
+
+# Scheduler whose choice is the largest score and nothing else.
 BY_SCORE = {
     "uct": ("tic-tac-toe", "rollout", {}),
     "uct with rollouts that are not whole": ("connect-four", "rollout", {"rollouts": 3}),
@@ -46,7 +48,7 @@ def test_the_move_taken_is_the_first_of_the_largest_scores(case):
     name, evaluator, options = BY_SCORE[case]
     trace = trace_of(run(name, evaluator, 120, **options))
     for number in range(1, trace.simulations + 1):
-        for choice in trace.step("a", number).choices:
+        for choice in trace.simulation("a", number).choices:
             if choice.to_play != CHANCE:
                 assert best_of(choice) == choice.action, (number, choice)
 
@@ -57,7 +59,7 @@ def test_the_move_taken_has_the_largest_score_below_a_kept_root():
         trace = Trace(result, position)
         for number in range(1, 101):
             assert all(
-                best_of(choice) == choice.action for choice in trace.step("a", number).choices
+                best_of(choice) == choice.action for choice in trace.simulation("a", number).choices
             )
 
 
@@ -65,7 +67,7 @@ def test_a_forced_playout_counts_above_every_score():
     trace = trace_of(run("connect-four", "fixed", 200, forced_playouts=2.0))
     forced = 0
     for number in range(1, 201):
-        root = trace.step("a", number).choices[0]
+        root = trace.simulation("a", number).choices[0]
         scores = {move.action: move.q + move.u for move in root.moves}
         assert scores[root.action] >= max(scores.values()) - 1e-6
         forced += scores[root.action] >= INFINITE / 2
@@ -74,16 +76,16 @@ def test_a_forced_playout_counts_above_every_score():
 
 
 def test_a_move_never_tried_is_infinite_where_the_search_says_so():
-    uct = trace_of(run("tic-tac-toe", "rollout", 20)).step("a", 3).choices[0]
+    uct = trace_of(run("tic-tac-toe", "rollout", 20)).simulation("a", 3).choices[0]
     assert [move.u == INFINITE for move in uct.moves] == [move.visits == 0 for move in uct.moves]
-    first = trace_of(run("connect-four", "fixed", 20, fpu="infinite")).step("a", 3).choices[0]
+    first = trace_of(run("connect-four", "fixed", 20, fpu="infinite")).simulation("a", 3).choices[0]
     assert [move.q == INFINITE for move in first.moves] == [not move.visits for move in first.moves]
 
 
 def test_gumbel_has_no_u_and_completes_q():
     trace = trace_of(run("connect-four", "fixed", 200, selection="gumbel", gumbel_actions=2))
     for number in range(1, 201):
-        root, *others = trace.step("a", number).choices
+        root, *others = trace.simulation("a", number).choices
         assert all(move.u is None and move.q is not None for move in root.moves)
         for choice in others:
             assert max(improved(choice), key=improved(choice).get) == choice.action
@@ -105,7 +107,7 @@ def test_steps_are_the_simulations_of_the_engine(case):
     result = run(name, evaluator, simulations, *moves, **options)
     trace, kinds = trace_of(result, *moves), set()
     for number, simulation in enumerate(result.trace, start=1):
-        step = trace.step("a", number)
+        step = trace.simulation("a", number)
         kinds.add(step.kind)
         assert (step.nodes, step.kind) == (simulation.nodes, simulation.kind)
         assert [move.action for move in step.moves] == simulation.actions
@@ -144,7 +146,7 @@ def assert_played(result, step, before):
 def test_shares_add_up_and_visits_grow_by_the_simulations_before():
     trace = trace_of(run("connect-four", "fixed", 60))
     for number in range(1, 61):
-        root, *others = trace.step("a", number).choices
+        root, *others = trace.simulation("a", number).choices
         assert root.parent_visits == sum(move.visits for move in root.moves) == number - 1
         for choice in others:
             assert choice.parent_visits == 1 + sum(move.visits for move in choice.moves)
@@ -155,7 +157,7 @@ def test_shares_add_up_and_visits_grow_by_the_simulations_before():
 def test_chance_has_no_u_and_no_evaluation_of_its_own():
     trace, outcomes = trace_of(run(TILES, "fixed", 60)), 0
     for number in range(1, 61):
-        for choice in trace.step("a", number).choices:
+        for choice in trace.simulation("a", number).choices:
             if choice.to_play == CHANCE:
                 outcomes += 1
                 assert choice.parent_visits == sum(move.visits for move in choice.moves)
@@ -167,13 +169,13 @@ def test_chance_has_no_u_and_no_evaluation_of_its_own():
 def test_a_step_that_there_is_not_is_refused():
     trace = trace_of(run("tic-tac-toe", "rollout", 20))
     for number in (0, 21):
-        with pytest.raises(ValueError, match=f"simulation {number} was asked for; .* 1 to 20"):
-            trace.step("a", number)
+        with pytest.raises(ValueError, match=f"no simulation {number}; they are 1 to 20"):
+            trace.simulation("a", number)
 
 
 def test_positions_continue_the_moves_that_led_to_the_search():
     trace = trace_of(run("connect-four", "rollout", 30, 3, 3), 3, 3)
-    step = trace.step("a", 30)
+    step = trace.simulation("a", 30)
     assert step.position.game == "connect-four" and step.position.moves[:2] == [3, 3]
     assert trace.node("a", 30, step.nodes[-1]).position == step.position
     assert trace.node("a", 30, 0).position.moves == [3, 3]

@@ -34,7 +34,7 @@ def below(children, node):
 @pytest.mark.parametrize("simulation", [0, 1, 10, 400, 1500])
 @pytest.mark.parametrize("most", [1, 2, 30, 400, 5000])
 def test_parents_come_first_and_hidden_nodes_add_up(trace, simulation, most):
-    view = trace.tree(look(simulation, most_nodes=most))
+    view = trace.tree(look(simulation, max_nodes=most))
     assert_in_order(view)
     assert len(view.nodes) == min(most, view.total_nodes)
     assert len(view.nodes) + sum(node.hidden for node in view.nodes) == view.total_nodes
@@ -50,7 +50,7 @@ def test_after_no_simulation_there_is_the_root_alone(trace):
 
 def test_the_most_visited_nodes_are_sent(trace):
     all_visits = sorted((node.visits for node in trace.tree(look(1500)).nodes), reverse=True)
-    sent = [node.visits for node in trace.tree(look(1500, most_nodes=100)).nodes]
+    sent = [node.visits for node in trace.tree(look(1500, max_nodes=100)).nodes]
     assert sent == all_visits[:100]
 
 
@@ -68,14 +68,14 @@ def test_an_opened_node_and_its_children_are_sent_however_few_their_visits(trace
     nodes = trace.tree(look(1500)).nodes
     rare = min((node for node in nodes if children.get(node.node)), key=lambda node: node.visits)
     assert rare.depth >= 2
-    plain = {node.node for node in trace.tree(look(1500, most_nodes=40)).nodes}
+    plain = {node.node for node in trace.tree(look(1500, max_nodes=40)).nodes}
     assert rare.node not in plain
-    view = trace.tree(look(1500, most_nodes=40, opened=[rare.node]))
+    view = trace.tree(look(1500, max_nodes=40, opened=[rare.node]))
     sent = {node.node for node in view.nodes}
     assert {rare.node, rare.parent, *children[rare.node]} <= sent
     assert len(sent) == 40
     assert_in_order(view)
-    shut = trace.tree(look(1500, most_nodes=40, opened=[rare.node], collapsed=[rare.parent]))
+    shut = trace.tree(look(1500, max_nodes=40, opened=[rare.node], collapsed=[rare.parent]))
     assert rare.node not in {node.node for node in shut.nodes}
 
 
@@ -85,7 +85,7 @@ def test_a_branch_is_shown_by_itself(trace, children):
     assert view.nodes[0].node == top and view.nodes[0].parent == -1
     assert view.nodes[0].move is not None and view.nodes[0].depth == 2
     assert {node.node for node in view.nodes} == set(below(children, top))
-    few = trace.tree(look(1500, root=top, most_nodes=5, opened=[children[0][0]]))
+    few = trace.tree(look(1500, root=top, max_nodes=5, opened=[children[0][0]]))
     assert len(few.nodes) + sum(node.hidden for node in few.nodes) == len(below(children, top))
     assert few.total_nodes == trace.num_nodes
     assert_in_order(few)
@@ -110,18 +110,16 @@ def test_what_there_is_not_is_refused(trace):
         lambda: trace.tree(look(10, collapsed=[missing])),
         lambda: trace.node("a", 10, missing),
     ):
-        with pytest.raises(
-            ValueError, match=f"node {missing} was asked for; .* 0 to {missing - 1}"
-        ):
+        with pytest.raises(ValueError, match=f"no node {missing}; they are 0 to {missing - 1}"):
             ask()
-    with pytest.raises(ValueError, match=r"simulation 1501 was asked for; .* 0 to 1500"):
+    with pytest.raises(ValueError, match="no simulation 1501; they are 0 to 1500"):
         trace.tree(look(1501))
 
 
 def test_a_search_without_a_trace_is_refused():
     game = make_game("tic-tac-toe")
     result = search(game, game.new_state(), "rollout", SearchConfig(simulations=10))
-    with pytest.raises(ValueError, match="kept no trace"):
+    with pytest.raises(ValueError, match="has no trace"):
         Trace(result, Position(game="tic-tac-toe"))
 
 
@@ -130,18 +128,18 @@ def test_the_tree_may_go_when_the_trace_is_made():
     searcher = Searcher(game, "rollout", SearchConfig(simulations=100, trace=True))
     result = searcher.search(game.new_state())
     trace = Trace(result, Position(game="tic-tac-toe"))
-    before = [trace.tree(look(60)), trace.step("a", 60), trace.node("a", 60, 1)]
+    before = [trace.tree(look(60)), trace.simulation("a", 60), trace.node("a", 60, 1)]
     nodes = weakref.ref(result.tree.arrays[0].nodes)
     trace.tree(look(1)), trace.tree(look(2)), trace.tree(look(3))  # so that nothing is remembered
     del result, searcher
     gc.collect()
     assert nodes() is None
-    assert [trace.tree(look(60)), trace.step("a", 60), trace.node("a", 60, 1)] == before
+    assert [trace.tree(look(60)), trace.simulation("a", 60), trace.node("a", 60, 1)] == before
 
 
 def test_the_thought_says_what_was_found():
     result = run("connect-four", "rollout", 300, 3)
-    thought = Trace(result, start("connect-four", 3)[1], step=7).thought("b", 1.5)
+    thought = Trace(result, start("connect-four", 3)[1], step=7).summary("b", 1.5)
     assert (thought.id, thought.simulations, thought.seconds) == ("b", 300, 1.5)
     assert thought.nodes == len(result.tree)
     assert (thought.best.action, thought.best.player) == (result.best_action, 1)
@@ -206,15 +204,17 @@ def test_a_long_trace_is_small_and_answers():
     assert trace.simulations == 100_000 and trace.num_nodes == len(result.tree)
     assert trace.nbytes < 256 * 100_000
     assert trace.nbytes < result.tree.used_bytes
-    end = trace.tree(look(100_000, most_nodes=400))
+    end = trace.tree(look(100_000, max_nodes=400))
     assert {node.move.action: node.visits for node in end.nodes if node.parent == 0} == {
         action: visits for action, visits in enumerate(result.visits) if visits
     }
     for number in (1, 777, 50_000):
-        view = trace.tree(look(number, most_nodes=400))
+        view = trace.tree(look(number, max_nodes=400))
         assert view.nodes[0].visits == number
         assert len(view.nodes) + sum(node.hidden for node in view.nodes) == view.total_nodes
-        assert len(trace.step("a", number).choices) == len(trace.step("a", number).moves)
+        assert len(trace.simulation("a", number).choices) == len(
+            trace.simulation("a", number).moves
+        )
 
 
 def assert_in_order(view):

@@ -1,4 +1,4 @@
-"""Searches of several games, kept as traces; and an evaluator that always says the same."""
+"""Searches of several games, kept as traces; and an evaluator with constant output."""
 
 import dataclasses
 import functools
@@ -7,7 +7,7 @@ import numpy as np
 
 from plainzero import CHANCE, SearchConfig, make_game, search
 from plainzero.server.api.schemas.games import Position
-from plainzero.server.api.schemas.traces import Look
+from plainzero.server.api.schemas.traces import TreeRequest
 from plainzero.server.traces.trace import Trace
 
 SEED = 5
@@ -60,8 +60,8 @@ def trace_of(result, *moves):
 
 
 def look(simulation, **options):
-    return Look(
-        **{"type": "look", "id": "a", "simulation": simulation, "most_nodes": 5000} | options
+    return TreeRequest(
+        **{"type": "get-tree", "id": "a", "simulation": simulation, "max_nodes": 5000} | options
     )
 
 

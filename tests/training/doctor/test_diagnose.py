@@ -121,6 +121,7 @@ def test_healthy_run_without_strength_is_left_alone():
 
 PLANTED = {
     "loss not finite": {"loss": float("nan")},
+    "exploded gradients": {"gradient_norm": lambda g: 1088.0 if g == 12 else 0.3},
     "value collapse": {"value_explained": 0.01},
     "policy not learning": {"policy_kl": 0.5, "search_agreement": 0.19},
     "data too old": {"replay_age": lambda g: 0.9 * g},
@@ -206,6 +207,26 @@ def test_untrained_value_is_told_by_its_weight():
     assert finding.kind == "value collapse" and "training.value_weight=1" in finding.advice
 
 
+@pytest.mark.parametrize("latest", [2, 24])
+def test_a_run_that_was_extended_at_too_high_a_rate_has_exploded(latest):
+    """The numbers of a run of one generation at 2 % of the rate, and another at 70 %."""
+    exploded = {"loss": 86.0, "policy_loss": 85.2, "gradient_norm": 1088.0}
+    lines = healthy()[:latest]
+    lines[1] |= exploded
+    finding = diagnose(lines, configured(), GAME)[0]
+    assert finding.kind == "exploded gradients"
+    assert finding.severity == ("problem" if latest == 2 else "warning")  # it may recover
+    assert "In generation 2 the policy loss is 85.2; a uniform policy has 1.95." == finding.seen
+    lines[1] |= {"policy_loss": 1.9}
+    assert "the gradient norm is 1.09e+03; it was 0.3 before" in str(
+        diagnose(lines, configured(), GAME)[0]
+    )
+
+
+def test_gradients_that_grow_with_what_is_learned_have_not_exploded():
+    assert kinds(planted(gradient_norm=lambda g: 0.13 * 1.2**g)) == []
+
+
 def test_false_resignations_are_found_where_players_resign():
     config = configured("selfplay.resign_below=0.9")
     assert kinds(planted(false_resign_rate=0.2), config) == ["false resignations"]
@@ -273,10 +294,10 @@ def test_figures_are_the_first_and_the_latest():
 
 
 def test_every_kind_of_finding_is_in_the_documents():
-    page = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
-    sources = Path(__file__).parents[2] / "src" / "plainzero" / "training"
+    page = (Path(__file__).parents[3] / "docs" / "training.md").read_text()
+    sources = Path(__file__).parents[3] / "src" / "plainzero" / "training"
     named = set()
-    for path in (*sources.glob("check_*.py"), sources / "doctor.py"):
+    for path in (sources / "doctor").glob("*.py"):
         named |= set(re.findall(r'Finding\(\s*"([^"]+)"', path.read_text()))
     assert len(named) > 18
     assert [kind for kind in sorted(named) if f"`{kind}`" not in page] == []

@@ -5,18 +5,18 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from test_device_learning import PLAIN, generator, some_positions
+from test_gpu_learning import PLAIN, learn_from, some_positions
 
 from plainzero import make_game
-from plainzero.devices import choose_device, look
+from plainzero.devices import choose_device, find_gpus
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.training.device_replay import DeviceReplay
-from plainzero.training.gpu.learner import DeviceLearner
+from plainzero.training.choose_device import make_replay
+from plainzero.training.gpu.learner import GpuLearner
 
 GAME = make_game("tic-tac-toe")
 pytestmark = pytest.mark.skipif(
-    not (torch.cuda.is_available() and look().gpus), reason="needs an NVIDIA GPU"
+    not (torch.cuda.is_available() and find_gpus().gpu_count), reason="needs an NVIDIA GPU"
 )
 
 
@@ -29,16 +29,16 @@ def make_pair(device, is_captured=True, count=40, **options):
     """A learner, and a replay with a few positions."""
     config = dataclasses.replace(PLAIN, **({"augment": False} | options))
     network = draw_zeros(make_network(GAME, NetworkConfig(blocks=1, channels=8), seed=1))
-    replay = DeviceReplay(GAME, config, device)
+    replay = make_replay(GAME, config, device)
     replay.add(some_positions(count), 1)
-    return DeviceLearner(network, config, device, is_captured), replay
+    return GpuLearner(network, config, device, is_captured), replay
 
 
 def learn_twice(learner, replay, more):
     """What was measured; between the two times the window grows, and may move."""
-    first = learner.learn(replay.plan(4, generator()), 0.0)
+    first = learn_from(learner, replay, 4)
     replay.add(some_positions(more, 1), 2)
-    return first, learner.learn(replay.plan(4, generator(1)), 0.5)
+    return first, learn_from(learner, replay, 4, seed=1, progress=0.5)
 
 
 def assert_same_state(one, other):
@@ -66,7 +66,7 @@ def test_steps_on_a_gpu_are_those_of_the_cpu():
         [],
     )
     for learner, replay in pairs:
-        measured.append(learner.learn(replay.plan(3, generator()), 0.0))
+        measured.append(learn_from(learner, replay, 3))
         assert replay.uses.tolist() == [3] * 16
     assert measured[0] == pytest.approx(measured[1], rel=1e-3, abs=1e-4)
     assert_same_state(pairs[0][0].state(), pairs[1][0].state())
@@ -74,19 +74,19 @@ def test_steps_on_a_gpu_are_those_of_the_cpu():
 
 def test_captured_steps_go_on_from_what_was_saved():
     learner, replay = make_pair("cuda")
-    learner.learn(replay.plan(3, generator()), 0.0)
+    learn_from(learner, replay, 3)
     other, _ = make_pair("cuda")
-    other.learn(replay.plan(1, generator(5)), 0.0)  # captured before it is restored
+    learn_from(other, replay, 1, seed=5)  # captured before it is restored
     other.restore({name: tensor.clone() for name, tensor in learner.state().items()})
     for one in (learner, other):
-        one.learn(replay.plan(3, generator(2)), 0.5)
+        learn_from(one, replay, 3, seed=2, progress=0.5)
     assert_same_state(learner.state(), other.state())
 
 
 def test_bf16_losses_fall_in_captured_steps():
     learner, replay = make_pair("cuda", precision="bfloat16", max_uses=1000, clip_norm=10.0)
-    first = learner.learn(replay.plan(1, generator()), 0.0)
-    learner.learn(replay.plan(80, generator()), 0.0)
-    last = learner.learn(replay.plan(1, generator()), 0.0)
+    first = learn_from(learner, replay, 1)
+    learn_from(learner, replay, 80)
+    last = learn_from(learner, replay, 1)
     assert last["policy_loss"] < first["policy_loss"]
     assert last["value_loss"] < first["value_loss"]

@@ -7,14 +7,13 @@ from plainzero.cli.main import main
 from plainzero.games.registry import bundled_games
 from plainzero.networks.config import NetworkConfig
 from plainzero.search.config import SearchConfig
-from plainzero.training.gpu import defaults as gpu_config
-from plainzero.training.gpu.defaults import (
+from plainzero.training.choose_device import (
     choose_training_device,
     device_of_settings,
-    fit_games,
     new_config,
 )
-from plainzero.training.settings import change, measure_engine, resolve_run
+from plainzero.training.gpu.defaults import fit_games
+from plainzero.training.settings import change, measure_backend, resolve_run
 
 CONNECT_FOUR = make_game("connect-four")
 
@@ -22,7 +21,7 @@ CONNECT_FOUR = make_game("connect-four")
 @pytest.fixture
 def large_gpu(monkeypatch):
     """Its memory is all that is asked about it."""
-    monkeypatch.setattr(gpu_config, "free_bytes", lambda: 130 << 30)
+    monkeypatch.setattr("plainzero.training.gpu.defaults.free_bytes", lambda: 130 << 30)
 
 
 def test_more_simulations_or_a_larger_network_leave_room_for_fewer_games():
@@ -107,7 +106,7 @@ def test_options_that_do_not_go_together_are_refused_before_anything_is_written(
     folder = tmp_path / "run"
     command = ["train", "tic-tac-toe", "--device", "cpu", "--run", str(folder)]
     assert main([*command, "--set", "search.fpu=parent"]) == 2
-    assert "fpu counts only with selection=puct" in capsys.readouterr().err.replace("\n", " ")
+    assert "fpu only applies with selection=puct" in capsys.readouterr().err.replace("\n", " ")
     assert not folder.exists()
 
 
@@ -115,17 +114,17 @@ def test_a_new_run_on_the_cpu_is_as_it_was(large_gpu):
     assert new_config(CONNECT_FOUR, "cpu").search.selection == "gumbel"
 
 
-def test_an_engine_of_the_other_device_is_refused_unless_the_run_had_it(large_gpu):
-    config = new_config(CONNECT_FOUR, "cuda:0", ["run.engine=torch", "training.precision=float32"])
-    with pytest.raises(ValueError, match="a GPU has no engine 'torch'; choose auto or one of cuda"):
-        measure_engine(config, CONNECT_FOUR, "cuda:0")
-    assert measure_engine(config, CONNECT_FOUR, "cuda:0", is_asked=False).run.engine in (
-        *("cuda-bf16", "cuda-float32"),
+def test_a_backend_of_the_other_device_is_refused_unless_the_run_had_it(large_gpu):
+    config = new_config(CONNECT_FOUR, "cuda:0", ["run.backend=torch", "training.precision=float32"])
+    with pytest.raises(ValueError, match="a GPU has no backend 'torch'; choose auto or one of gpu"):
+        measure_backend(config, CONNECT_FOUR, "cuda:0")
+    assert measure_backend(config, CONNECT_FOUR, "cuda:0", is_asked=False).run.backend in (
+        *("gpu-bf16", "gpu-float32"),
     )
-    config = resolve_run(new_config(CONNECT_FOUR, "cpu", ["run.engine=cuda-bf16"]), CONNECT_FOUR)
-    with pytest.raises(ValueError, match="cuda-bf16"):
-        measure_engine(config, CONNECT_FOUR)
-    assert "cuda" not in measure_engine(config, CONNECT_FOUR, is_asked=False).run.engine
+    config = resolve_run(new_config(CONNECT_FOUR, "cpu", ["run.backend=gpu-bf16"]), CONNECT_FOUR)
+    with pytest.raises(ValueError, match="gpu-bf16"):
+        measure_backend(config, CONNECT_FOUR)
+    assert "gpu" not in measure_backend(config, CONNECT_FOUR, is_asked=False).run.backend
 
 
 def test_rules_that_no_gpu_runs_are_for_the_cpu(monkeypatch):

@@ -12,7 +12,9 @@ from tiny_runs import CLOCKED, check_whole, games_of, weights_of
 from plainzero.training.replay import window_size
 from plainzero.training.run_folder import RunFolder
 
-PROGRAM = str(Path(__file__).with_name("gpu_run_program.py"))
+pytestmark = pytest.mark.slow
+
+PROGRAM = str(Path(__file__).parents[1] / "gpu_run_program.py")
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +45,17 @@ def test_a_run_begins_goes_on_and_ends_without_a_word_of_warning(runs):
     _, told = runs
     for name in ("begun", "gone on", "killed"):
         assert (told[name]["code"], told[name]["err"]) == (0, "")
-    assert "cuda-float32 on cuda:0\n" in told["begun"]["out"].replace("\ncuda", " cuda")
+    assert "gpu-float32 on cuda:0\n" in told["begun"]["out"].replace("\ncuda", " cuda")
     assert "generation 2" in told["gone on"]["out"]
     assert "generation 1" not in told["gone on"]["out"]
+
+
+def test_no_generation_is_begun_beyond_the_last(runs):
+    assert set(runs[1]["generations begun"]) == {1}
+
+
+def test_a_fault_in_the_last_harvest_ends_the_generation_that_it_is_of(runs):
+    assert "tic-tac-toe" in runs[1]["late fault"]
 
 
 def test_the_folder_has_what_a_run_on_the_cpu_has(runs):
@@ -60,7 +70,7 @@ def test_the_folder_has_what_a_run_on_the_cpu_has(runs):
     assert list(weights_of(folder.path)) == [f"{step:08d}.safetensors" for step in steps]
     assert steps == sorted(set(steps)) and len(steps) == 3
     config, _ = folder.read_config()
-    assert (config.run.device, config.run.engine) == ("cuda", "cuda-float32")
+    assert (config.run.device, config.run.backend) == ("cuda", "gpu-float32")
 
 
 def test_metrics_count_the_games_and_positions_on_disk(runs):
@@ -69,7 +79,7 @@ def test_metrics_count_the_games_and_positions_on_disk(runs):
     assert lines[-1]["total_games"] == len(games)
     assert sum(line["games"] for line in lines) == len(games)
     assert [line["generation"] for line in lines] == [1, 2, 3]
-    assert len(set(games)) > len(games) // 2  # what goes on does not play the same again
+    assert len(set(games)) > len(games) // 2  # a resumed run does not repeat its games
 
 
 def test_the_window_holds_the_positions_again_when_a_run_goes_on(runs):
@@ -95,9 +105,9 @@ def test_a_killed_run_learns_from_the_games_on_disk_as_it_would_have(runs):
 def test_a_run_goes_on_on_the_cpu(runs):
     path, told = runs
     assert told["on the cpu"]["code"] == 0
-    assert "games that were in progress are given up" in told["on the cpu"]["err"]
+    assert "dropping the games in progress" in told["on the cpu"]["err"]
     config, _ = RunFolder(path / "cuda").read_config()
-    assert (config.run.device, config.run.engine) == ("cpu", "torch")
+    assert (config.run.device, config.run.backend) == ("cpu", "torch")
     assert len(shards_of(path / "cuda")) == 3
     check_whole(path / "cuda")
 
@@ -105,7 +115,7 @@ def test_a_run_goes_on_on_the_cpu(runs):
 def test_a_disk_that_is_full_when_games_are_written_ends_the_run_before_it_counts_them(runs):
     path, told = runs
     assert told["full disk"]["code"] == 2
-    assert "cannot be written: No space left on device; what was saved" in told["full disk"]["err"]
+    assert ": No space left on device; what was saved" in told["full disk"]["err"]
     assert (told["room again"]["code"], told["room again"]["err"]) == (0, "")
     (line,) = metrics_of(path / "full")
     assert line["total_games"] == len(games_of(path / "full"))
@@ -122,6 +132,7 @@ def test_a_gpu_that_is_not_there_is_refused_before_a_folder_is_made(runs):
     assert told["not there"] == {
         "code": 2,
         "out": "",
-        "err": "plainzero: device cuda:3 is not there; this machine has 1 GPU(s), numbered from 0\n",
+        "err": "plainzero: device cuda:3 does not exist; this machine has 1 GPU(s), "
+        "numbered from 0\n",
     }
     assert not (path / "other").exists()

@@ -5,13 +5,13 @@ import dataclasses
 
 import pytest
 import torch
-from test_device_learning import PLAIN, make_learner
+from test_gpu_learning import PLAIN, make_learner
 from torch.nn import functional
 
 from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.training.gpu.learner import DeviceLearner
+from plainzero.training.gpu.learner import GpuLearner
 from plainzero.training.gpu.training_network import _Cast, _Convolve, can_learn_fused, fused_output
 from plainzero.training.losses import compute_losses
 
@@ -141,7 +141,7 @@ def test_the_cpu_learns_without():
 )
 def test_a_gpu_learns_so_in_bf16(options, precision, is_fused):
     config = dataclasses.replace(PLAIN, precision=precision)
-    assert DeviceLearner(some_network(**options), config, "cuda")._is_fused == is_fused
+    assert GpuLearner(some_network(**options), config, "cuda")._is_fused == is_fused
 
 
 @needs_gpu

@@ -1,4 +1,4 @@
-/** The server's HTTP routes, typed by its messages. */
+/** Typed calls of the server's HTTP routes. */
 
 import type {
   About,
@@ -10,8 +10,8 @@ import type {
   GameList,
   ImportedGame,
   ImportRequest,
-  Opinions,
-  OpinionsRequest,
+  PositionOverTime,
+  PositionOverTimeRequest,
   Outcomes,
   OutcomesRequest,
   PlayRequest,
@@ -28,7 +28,7 @@ import type {
 } from "./schema";
 import { readToken } from "./token";
 
-/** A request that did not succeed, in one sentence; status 0: the server was not reached. */
+/** A failed request, in one sentence; status 0: the server was not reached. */
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -64,7 +64,7 @@ export const api = {
     post<RunInfo>(`${runPath(run)}/stop`, undefined, signal),
   resumeRun: (run: string, request: ResumeRun = {}, signal?: AbortSignal) =>
     post<RunInfo>(`${runPath(run)}/resume`, request, signal),
-  /** The games of a generation; of the newest that has some, where none is named. */
+  /** The games of a generation; by default the newest that has any. */
   selfplayGames: (
     run: string,
     generation: number | undefined,
@@ -74,21 +74,21 @@ export const api = {
   ) => get<GameList>(`${runPath(run)}/games`, { generation, first, count }, signal),
   selfplayGame: (run: string, generation: number, index: number, signal?: AbortSignal) =>
     get<RecordedGame>(`${runPath(run)}/games/${generation}/${index}`, {}, signal),
-  opinions: (run: string, request: OpinionsRequest, signal?: AbortSignal) =>
-    post<Opinions>(`${runPath(run)}/opinions`, request, signal),
+  positionOverTime: (run: string, request: PositionOverTimeRequest, signal?: AbortSignal) =>
+    post<PositionOverTime>(`${runPath(run)}/position-over-time`, request, signal),
 };
 
-/** What an error says to a person. */
+/** The message of an error, for people. */
 export function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : "Something unexpected went wrong.";
 }
 
-/** Whether a request ended because the page no longer wants it. */
+/** Whether the page itself aborted the request. */
 export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";
 }
 
-/** The address of something below api/, wherever the page itself lies. */
+/** The address of a route below api/, relative to the page. */
 export function apiAddress(path: string, query: Query = {}): URL {
   const address = new URL(`api/${path}`, document.baseURI);
   address.hash = "";
@@ -121,7 +121,7 @@ async function send<Answer>(address: URL, init: RequestInit): Promise<Answer> {
     response = await fetch(address, { ...init, headers });
   } catch (error) {
     if (isAborted(error)) throw error;
-    throw new ApiError("The server cannot be reached; see whether it is still running.", 0);
+    throw new ApiError("Cannot reach the server. Is it still running?", 0);
   }
   if (!response.ok) throw new ApiError(await readProblem(response), response.status);
   return (await response.json()) as Answer;

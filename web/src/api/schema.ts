@@ -9,7 +9,7 @@ export interface components {
     schemas: {
         /**
          * About
-         * @description The server, and what a page needs to begin.
+         * @description The server, and what the page shows first.
          */
         About: {
             /** Version */
@@ -26,11 +26,13 @@ export interface components {
             /** Can Learn */
             can_learn: boolean;
         };
+        /** Agent */
+        Agent: components["schemas"]["SearchAgent"] | components["schemas"]["NetworkAgent"] | components["schemas"]["AlphaBetaAgent"] | components["schemas"]["PerfectAgent"] | components["schemas"]["RandomAgent"];
         /**
-         * AlphaBetaPlayer
-         * @description Plays what alpha-beta finds.
+         * AlphaBetaAgent
+         * @description Chooses moves by alpha-beta search.
          */
-        AlphaBetaPlayer: {
+        AlphaBetaAgent: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -49,7 +51,7 @@ export interface components {
         };
         /**
          * Analysis
-         * @description What a player thinks of a position.
+         * @description An agent's analysis of a position.
          */
         Analysis: {
             /** To Play */
@@ -67,7 +69,7 @@ export interface components {
             /** Best */
             best: number | null;
             /** Moves */
-            moves: components["schemas"]["MoveOpinion"][];
+            moves: components["schemas"]["MoveStatistics"][];
             /** Variation */
             variation: components["schemas"]["Move"][];
             /** Step */
@@ -75,7 +77,7 @@ export interface components {
         };
         /**
          * Answer
-         * @description The move chosen.
+         * @description The result of a search.
          */
         Answer: {
             /**
@@ -88,29 +90,8 @@ export interface components {
             answer: components["schemas"]["SearchAnswer"];
         };
         /**
-         * Ask
-         * @description Think about a position and choose a move; progress streams while it thinks.
-         */
-        Ask: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "ask";
-            /** Id */
-            id: string;
-            position: components["schemas"]["Position"];
-            /** Player */
-            player: components["schemas"]["SearchPlayer"] | components["schemas"]["NetworkPlayer"] | components["schemas"]["AlphaBetaPlayer"] | components["schemas"]["PerfectPlayer"] | components["schemas"]["RandomPlayer"];
-            /**
-             * Seed
-             * @default 0
-             */
-            seed?: number;
-        };
-        /**
          * Board
-         * @description The board as cells, for drawing and clicking. Rows have equal length.
+         * @description The board as a grid of cells. All rows have equal length.
          */
         Board: {
             /**
@@ -147,7 +128,7 @@ export interface components {
         };
         /**
          * Cancel
-         * @description Never mind: nothing more about this request, and what was kept for it is dropped.
+         * @description Discards a request and its trace; nothing more is sent about it.
          */
         Cancel: {
             /**
@@ -160,7 +141,7 @@ export interface components {
         };
         /**
          * Caption
-         * @description Small words at the foot of a cell.
+         * @description Small text at the bottom of a cell.
          */
         Caption: {
             /** Row */
@@ -171,8 +152,22 @@ export interface components {
             text: string;
         };
         /**
+         * CheckpointEvaluation
+         * @description One checkpoint's evaluation of the position, without a search.
+         */
+        CheckpointEvaluation: {
+            /** Step */
+            step: number;
+            /** Generation */
+            generation: number;
+            /** Value */
+            value: number;
+            /** Policy */
+            policy: number[];
+        };
+        /**
          * Child
-         * @description A move to choose among.
+         * @description A move to choose from.
          */
         Child: {
             /** Name */
@@ -186,7 +181,7 @@ export interface components {
         };
         /**
          * Choice
-         * @description One selection on the way down: the moves as they stood then, and the one taken.
+         * @description One selection on the path: the statistics of all moves at that time, and the move taken.
          */
         Choice: {
             /** Node */
@@ -196,13 +191,13 @@ export interface components {
             /** Parent Visits */
             parent_visits: number;
             /** Moves */
-            moves: components["schemas"]["MoveOpinion"][];
+            moves: components["schemas"]["MoveStatistics"][];
             /** Action */
             action: number;
         };
         /**
          * Curve
-         * @description How a child's score would fall with its own visits, all else as it is; None is infinite.
+         * @description A child's score as a function of its own visits; null means infinite.
          */
         Curve: {
             /** Visits */
@@ -212,7 +207,7 @@ export interface components {
         };
         /**
          * ExportRequest
-         * @description A game to save; resigned says who gave up.
+         * @description A game to save; `resigned` is the player who resigned, if any.
          */
         ExportRequest: {
             position: components["schemas"]["Position"];
@@ -241,7 +236,7 @@ export interface components {
         };
         /**
          * Failure
-         * @description A request that could not be carried out, in one sentence; id is empty if none was read.
+         * @description Why a request failed, in one sentence; `id` is empty if it could not be read.
          */
         Failure: {
             /**
@@ -255,8 +250,21 @@ export interface components {
             message: string;
         };
         /**
+         * FollowRuns
+         * @description Follows all runs: `RunUpdate` now and after every change, until `Cancel`.
+         */
+        FollowRuns: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "follow-runs";
+            /** Id */
+            id: string;
+        };
+        /**
          * FormulaAnswer
-         * @description Scores, the choice, the curves, and what the next selections would be.
+         * @description Scores, the selected child, curves, and the next selections.
          */
         FormulaAnswer: {
             /** Children */
@@ -278,7 +286,7 @@ export interface components {
         };
         /**
          * FormulaRequest
-         * @description Children, and every knob; names and defaults are those of SearchConfig.
+         * @description Children and options; names and defaults are those of SearchConfig.
          */
         FormulaRequest: {
             /** Children */
@@ -362,13 +370,13 @@ export interface components {
              */
             curve_visits?: number;
         };
-        /** FromPage */
-        FromPage: components["schemas"]["Ask"] | components["schemas"]["Think"] | components["schemas"]["Look"] | components["schemas"]["LookAtStep"] | components["schemas"]["LookAtNode"] | components["schemas"]["Watch"] | components["schemas"]["Stop"] | components["schemas"]["Cancel"];
+        /** FromClient */
+        FromClient: components["schemas"]["Search"] | components["schemas"]["TraceRequest"] | components["schemas"]["TreeRequest"] | components["schemas"]["SimulationRequest"] | components["schemas"]["NodeRequest"] | components["schemas"]["FollowRuns"] | components["schemas"]["Stop"] | components["schemas"]["Cancel"];
         /** FromServer */
-        FromServer: components["schemas"]["Queued"] | components["schemas"]["Progress"] | components["schemas"]["Answer"] | components["schemas"]["Thought"] | components["schemas"]["TreeView"] | components["schemas"]["StepView"] | components["schemas"]["NodeView"] | components["schemas"]["RunUpdate"] | components["schemas"]["RunGone"] | components["schemas"]["Failure"];
+        FromServer: components["schemas"]["Queued"] | components["schemas"]["Progress"] | components["schemas"]["Answer"] | components["schemas"]["Traced"] | components["schemas"]["TreeView"] | components["schemas"]["SimulationView"] | components["schemas"]["NodeView"] | components["schemas"]["RunUpdate"] | components["schemas"]["RunRemoved"] | components["schemas"]["Failure"];
         /**
          * GameInfo
-         * @description A game of the catalogue.
+         * @description A game in the catalogue.
          */
         GameInfo: {
             /** Name */
@@ -383,12 +391,12 @@ export interface components {
             num_players: number;
             /** Is Own */
             is_own: boolean;
-            /** Has Shipped */
-            has_shipped: boolean;
+            /** Has Bundled Network */
+            has_bundled_network: boolean;
         };
         /**
          * GameList
-         * @description The games of a generation, a page of them.
+         * @description One page of the games of a generation.
          */
         GameList: {
             /** Generations */
@@ -404,7 +412,7 @@ export interface components {
         };
         /**
          * GameSummary
-         * @description A self-play game in a list.
+         * @description A self-play game, as a list shows it.
          */
         GameSummary: {
             /** Index */
@@ -426,7 +434,7 @@ export interface components {
         };
         /**
          * Generation
-         * @description A line of metrics.jsonl; docs/training.md says what the numbers mean.
+         * @description One line of metrics.jsonl; docs/training.md explains the numbers.
          */
         Generation: {
             /** Generation */
@@ -440,21 +448,21 @@ export interface components {
         };
         /**
          * Health
-         * @description How busy the server is.
+         * @description The server's load.
          */
         Health: {
             /** Started */
             started: number;
             /** Waiting */
             waiting: number;
-            /** Kept Traces */
-            kept_traces: number;
-            /** Kept Bytes */
-            kept_bytes: number;
+            /** Cached Traces */
+            cached_traces: number;
+            /** Cached Bytes */
+            cached_bytes: number;
         };
         /**
          * ImportRequest
-         * @description A saved game, as JSON or SGF, told apart by how it begins.
+         * @description A saved game as JSON or SGF; the format is detected.
          */
         ImportRequest: {
             /** Content */
@@ -462,7 +470,7 @@ export interface components {
         };
         /**
          * ImportedGame
-         * @description A game that was read.
+         * @description The imported game.
          */
         ImportedGame: {
             view: components["schemas"]["View"];
@@ -473,7 +481,7 @@ export interface components {
         };
         /**
          * Limits
-         * @description What one request may ask for at most.
+         * @description The limits of one request.
          */
         Limits: {
             /** Simulations */
@@ -488,75 +496,8 @@ export interface components {
             body_bytes: number;
         };
         /**
-         * Look
-         * @description The tree as it was after so many simulations; answered by `TreeView`.
-         */
-        Look: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "look";
-            /** Id */
-            id: string;
-            /** Simulation */
-            simulation: number;
-            /**
-             * Most Nodes
-             * @default 400
-             */
-            most_nodes?: number;
-            /**
-             * Collapsed
-             * @default []
-             */
-            collapsed?: number[];
-            /**
-             * Opened
-             * @default []
-             */
-            opened?: number[];
-            /**
-             * Root
-             * @default 0
-             */
-            root?: number;
-        };
-        /**
-         * LookAtNode
-         * @description A node after so many simulations; answered by `NodeView`.
-         */
-        LookAtNode: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "look-at-node";
-            /** Id */
-            id: string;
-            /** Simulation */
-            simulation: number;
-            /** Node */
-            node: number;
-        };
-        /**
-         * LookAtStep
-         * @description One simulation in its four phases; answered by `StepView`.
-         */
-        LookAtStep: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "look-at-step";
-            /** Id */
-            id: string;
-            /** Simulation */
-            simulation: number;
-        };
-        /**
          * Move
-         * @description A move, of a player or of chance.
+         * @description A move of a player or of chance.
          */
         Move: {
             /** Action */
@@ -567,10 +508,25 @@ export interface components {
             player: number;
         };
         /**
-         * MoveOpinion
-         * @description What is known of a legal move, for the player who would make it.
+         * MoveOutcome
+         * @description The result of a move under perfect play by both sides.
          */
-        MoveOpinion: {
+        MoveOutcome: {
+            /** Action */
+            action: number;
+            /** Name */
+            name: string;
+            /**
+             * Outcome
+             * @enum {integer}
+             */
+            outcome: -1 | 0 | 1;
+        };
+        /**
+         * MoveStatistics
+         * @description Statistics of a legal move, from the point of view of the player to move.
+         */
+        MoveStatistics: {
             /** Action */
             action: number;
             /** Name */
@@ -589,25 +545,10 @@ export interface components {
             exact: number | null;
         };
         /**
-         * MoveOutcome
-         * @description What a move leads to with perfect play on both sides.
+         * NetworkAgent
+         * @description Plays the move with the highest prior, without a search.
          */
-        MoveOutcome: {
-            /** Action */
-            action: number;
-            /** Name */
-            name: string;
-            /**
-             * Outcome
-             * @enum {integer}
-             */
-            outcome: -1 | 0 | 1;
-        };
-        /**
-         * NetworkPlayer
-         * @description Plays the network's first choice, without a search.
-         */
-        NetworkPlayer: {
+        NetworkAgent: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -622,8 +563,25 @@ export interface components {
             step?: number | null;
         };
         /**
+         * NodeRequest
+         * @description Asks for a node after `simulation` simulations; answered by `NodeView`.
+         */
+        NodeRequest: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "get-node";
+            /** Id */
+            id: string;
+            /** Simulation */
+            simulation: number;
+            /** Node */
+            node: number;
+        };
+        /**
          * NodeView
-         * @description A node: the way to it, and its moves at that time.
+         * @description A node: its position, and its moves at that time.
          */
         NodeView: {
             /**
@@ -643,49 +601,11 @@ export interface components {
             /** Values */
             values: number[];
             /** Moves */
-            moves: components["schemas"]["MoveOpinion"][];
-        };
-        /**
-         * Opinion
-         * @description What the network of one step says without a search.
-         */
-        Opinion: {
-            /** Step */
-            step: number;
-            /** Generation */
-            generation: number;
-            /** Value */
-            value: number;
-            /** Policy */
-            policy: number[];
-        };
-        /**
-         * Opinions
-         * @description One position across checkpoints.
-         */
-        Opinions: {
-            /** Moves */
-            moves: components["schemas"]["Move"][];
-            /** Opinions */
-            opinions: components["schemas"]["Opinion"][];
-            /** Outcomes */
-            outcomes: components["schemas"]["MoveOutcome"][];
-        };
-        /**
-         * OpinionsRequest
-         * @description A position to show to many checkpoints of a run.
-         */
-        OpinionsRequest: {
-            position: components["schemas"]["Position"];
-            /**
-             * Most Steps
-             * @default 40
-             */
-            most_steps?: number;
+            moves: components["schemas"]["MoveStatistics"][];
         };
         /**
          * Outcomes
-         * @description The true outcome of every legal move; none where the time was not enough.
+         * @description The result of every legal move under perfect play; empty if time ran out.
          */
         Outcomes: {
             /** Is Solved */
@@ -723,10 +643,10 @@ export interface components {
             choices: (boolean | number | string)[];
         };
         /**
-         * PerfectPlayer
-         * @description Never gives a win or a draw away, where perfect play is known.
+         * PerfectAgent
+         * @description Plays perfectly, in games with a solver.
          */
-        PerfectPlayer: {
+        PerfectAgent: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -735,7 +655,7 @@ export interface components {
         };
         /**
          * Place
-         * @description The place of a cell.
+         * @description The coordinates of a cell.
          */
         Place: {
             /** Row */
@@ -745,7 +665,7 @@ export interface components {
         };
         /**
          * PlayRequest
-         * @description A move to make, by number or by name; chance moves by itself afterwards.
+         * @description A move to play, by number or by name. Chance moves that follow are drawn at random.
          */
         PlayRequest: {
             position: components["schemas"]["Position"];
@@ -760,11 +680,9 @@ export interface components {
              */
             name?: string | null;
         };
-        /** Player */
-        Player: components["schemas"]["SearchPlayer"] | components["schemas"]["NetworkPlayer"] | components["schemas"]["AlphaBetaPlayer"] | components["schemas"]["PerfectPlayer"] | components["schemas"]["RandomPlayer"];
         /**
          * Point
-         * @description A place anywhere on the board; whole numbers are middles of cells.
+         * @description A point on the board; integers are the centres of cells.
          */
         Point: {
             /** Row */
@@ -774,7 +692,7 @@ export interface components {
         };
         /**
          * PolicyShare
-         * @description A move's share in what the network was to learn.
+         * @description A move's share of the policy target.
          */
         PolicyShare: {
             /** Action */
@@ -786,7 +704,7 @@ export interface components {
         };
         /**
          * Position
-         * @description A position as requests carry it: the game, how it began, and the moves since.
+         * @description A position: the game, its setup if not the initial position, and the moves since.
          */
         Position: {
             /** Game */
@@ -800,6 +718,30 @@ export interface components {
             moves?: number[];
         };
         /**
+         * PositionOverTime
+         * @description One position, evaluated by checkpoints from oldest to newest.
+         */
+        PositionOverTime: {
+            /** Moves */
+            moves: components["schemas"]["Move"][];
+            /** Checkpoints */
+            checkpoints: components["schemas"]["CheckpointEvaluation"][];
+            /** Outcomes */
+            outcomes: components["schemas"]["MoveOutcome"][];
+        };
+        /**
+         * PositionOverTimeRequest
+         * @description A position to evaluate with many checkpoints of a run.
+         */
+        PositionOverTimeRequest: {
+            position: components["schemas"]["Position"];
+            /**
+             * Max Steps
+             * @default 40
+             */
+            max_steps?: number;
+        };
+        /**
          * Problem
          * @description Why a request was refused, in one sentence.
          */
@@ -809,7 +751,7 @@ export interface components {
         };
         /**
          * Progress
-         * @description What the search thinks so far.
+         * @description The analysis so far.
          */
         Progress: {
             /**
@@ -825,7 +767,7 @@ export interface components {
         };
         /**
          * Queued
-         * @description The request waits for its turn.
+         * @description The search waits for `ahead` others.
          */
         Queued: {
             /**
@@ -839,10 +781,10 @@ export interface components {
             ahead: number;
         };
         /**
-         * RandomPlayer
-         * @description Plays any legal move.
+         * RandomAgent
+         * @description Plays a random legal move.
          */
-        RandomPlayer: {
+        RandomAgent: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -862,7 +804,7 @@ export interface components {
         };
         /**
          * RecordedMove
-         * @description A move of a self-play game, with what the search said.
+         * @description A move of a self-play game, with the result of its search.
          */
         RecordedMove: {
             move: components["schemas"]["Move"];
@@ -877,7 +819,7 @@ export interface components {
         };
         /**
          * ResumeRun
-         * @description Go on with a run, to a total of so many minutes where they are given.
+         * @description Resumes a run, until it has trained for `minutes` in total if given.
          */
         ResumeRun: {
             /**
@@ -902,23 +844,8 @@ export interface components {
             };
         };
         /**
-         * RunGone
-         * @description A run that was told of and is not there any more.
-         */
-        RunGone: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "run-gone";
-            /** Id */
-            id: string;
-            /** Run */
-            run: string;
-        };
-        /**
          * RunInfo
-         * @description A run of the catalogue.
+         * @description A run in the catalogue.
          */
         RunInfo: {
             /** Run */
@@ -951,8 +878,23 @@ export interface components {
             latest: components["schemas"]["Generation"] | null;
         };
         /**
+         * RunRemoved
+         * @description A run that was reported before and no longer exists.
+         */
+        RunRemoved: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "run-removed";
+            /** Id */
+            id: string;
+            /** Run */
+            run: string;
+        };
+        /**
          * RunUpdate
-         * @description A run as it is now, with the generations that are new to this connection.
+         * @description The current state of a run, and the generations not yet sent on this connection.
          */
         RunUpdate: {
             /**
@@ -968,7 +910,7 @@ export interface components {
         };
         /**
          * ScoredChild
-         * @description A child with what the formulas make of it; None is infinite.
+         * @description A child with its scores; null means infinite.
          */
         ScoredChild: {
             /** Noise */
@@ -985,23 +927,31 @@ export interface components {
             policy: number;
         };
         /**
-         * SearchAnswer
-         * @description The move chosen, and why.
+         * Search
+         * @description Searches a position and chooses a move; `Progress` streams meanwhile.
          */
-        SearchAnswer: {
-            /** Action */
-            action: number;
-            /** Name */
-            name: string;
-            /** Seconds */
-            seconds: number;
-            analysis: components["schemas"]["Analysis"];
+        Search: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "search";
+            /** Id */
+            id: string;
+            position: components["schemas"]["Position"];
+            /** Agent */
+            agent: components["schemas"]["SearchAgent"] | components["schemas"]["NetworkAgent"] | components["schemas"]["AlphaBetaAgent"] | components["schemas"]["PerfectAgent"] | components["schemas"]["RandomAgent"];
+            /**
+             * Seed
+             * @default 0
+             */
+            seed?: number;
         };
         /**
-         * SearchPlayer
-         * @description Plays what a search chooses. `options` are those of SearchConfig, by name.
+         * SearchAgent
+         * @description Chooses moves by a search. `options` are fields of SearchConfig.
          */
-        SearchPlayer: {
+        SearchAgent: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -1012,7 +962,7 @@ export interface components {
              * @default rollout
              * @enum {string}
              */
-            evaluator?: "rollout" | "uniform" | "threats" | "network" | "shipped";
+            evaluator?: "rollout" | "uniform" | "threats" | "network" | "bundled";
             /**
              * Run
              * @default null
@@ -1042,13 +992,26 @@ export interface components {
             };
         };
         /**
+         * SearchAnswer
+         * @description The chosen move, and the analysis behind it.
+         */
+        SearchAnswer: {
+            /** Action */
+            action: number;
+            /** Name */
+            name: string;
+            /** Seconds */
+            seconds: number;
+            analysis: components["schemas"]["Analysis"];
+        };
+        /**
          * SearchRequest
-         * @description A position to think about, once, over HTTP.
+         * @description A position to search over HTTP.
          */
         SearchRequest: {
             position: components["schemas"]["Position"];
-            /** Player */
-            player: components["schemas"]["SearchPlayer"] | components["schemas"]["NetworkPlayer"] | components["schemas"]["AlphaBetaPlayer"] | components["schemas"]["PerfectPlayer"] | components["schemas"]["RandomPlayer"];
+            /** Agent */
+            agent: components["schemas"]["SearchAgent"] | components["schemas"]["NetworkAgent"] | components["schemas"]["AlphaBetaAgent"] | components["schemas"]["PerfectAgent"] | components["schemas"]["RandomAgent"];
             /**
              * Seed
              * @default 0
@@ -1057,7 +1020,7 @@ export interface components {
         };
         /**
          * Setup
-         * @description A position made by hand: cells as the game draws them, and who is to play.
+         * @description A position set up by hand: cells as the game draws them, and the player to move.
          */
         Setup: {
             /** Cells */
@@ -1067,7 +1030,7 @@ export interface components {
         };
         /**
          * SetupOptions
-         * @description What can stand in a cell, to set up a position by hand.
+         * @description What a cell can contain when a position is set up by hand.
          */
         SetupOptions: {
             view: components["schemas"]["View"];
@@ -1078,7 +1041,7 @@ export interface components {
         };
         /**
          * Shape
-         * @description Something drawn over the cells, wherever it is.
+         * @description A shape drawn over the cells.
          */
         Shape: {
             /**
@@ -1096,8 +1059,54 @@ export interface components {
             text: string;
         };
         /**
+         * SimulationRequest
+         * @description Asks for one simulation in its four phases; answered by `SimulationView`.
+         */
+        SimulationRequest: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "get-simulation";
+            /** Id */
+            id: string;
+            /** Simulation */
+            simulation: number;
+        };
+        /**
+         * SimulationView
+         * @description A simulation from the root to its leaf and back; `nodes` has one more entry than `moves`.
+         */
+        SimulationView: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "simulation";
+            /** Id */
+            id: string;
+            /** Simulation */
+            simulation: number;
+            /** Nodes */
+            nodes: number[];
+            /** Moves */
+            moves: components["schemas"]["Move"][];
+            /** Choices */
+            choices: components["schemas"]["Choice"][];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "expanded" | "finished" | "proven" | "not kept";
+            position: components["schemas"]["Position"];
+            /** Values */
+            values: number[];
+            /** Backed Up */
+            backed_up: number[];
+        };
+        /**
          * StartRun
-         * @description A run to begin in the server's folder of runs.
+         * @description Starts a run in the server's runs folder.
          */
         StartRun: {
             /** Game */
@@ -1129,39 +1138,8 @@ export interface components {
             end: components["schemas"]["Place"];
         };
         /**
-         * StepView
-         * @description A simulation, from the root to its leaf and back; nodes has one more entry than moves.
-         */
-        StepView: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "step";
-            /** Id */
-            id: string;
-            /** Simulation */
-            simulation: number;
-            /** Nodes */
-            nodes: number[];
-            /** Moves */
-            moves: components["schemas"]["Move"][];
-            /** Choices */
-            choices: components["schemas"]["Choice"][];
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "expanded" | "finished" | "proven" | "not kept";
-            position: components["schemas"]["Position"];
-            /** Values */
-            values: number[];
-            /** Backed Up */
-            backed_up: number[];
-        };
-        /**
          * Stop
-         * @description Enough: the result so far stands.
+         * @description Stops a search; its result so far is the answer.
          */
         Stop: {
             /**
@@ -1173,19 +1151,19 @@ export interface components {
             id: string;
         };
         /**
-         * Think
-         * @description Search with a trace and keep it, to look at with the same id.
+         * TraceRequest
+         * @description Searches a position and caches its trace under the same `id`.
          */
-        Think: {
+        TraceRequest: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "think";
+            type: "trace";
             /** Id */
             id: string;
             position: components["schemas"]["Position"];
-            player: components["schemas"]["SearchPlayer"];
+            agent: components["schemas"]["SearchAgent"];
             /**
              * Seed
              * @default 0
@@ -1193,15 +1171,15 @@ export interface components {
             seed?: number;
         };
         /**
-         * Thought
-         * @description The search is done and kept.
+         * Traced
+         * @description The search is finished and its trace is cached.
          */
-        Thought: {
+        Traced: {
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "thought";
+            type: "traced";
             /** Id */
             id: string;
             /** Simulations */
@@ -1215,7 +1193,7 @@ export interface components {
         };
         /**
          * TreeNode
-         * @description A node of the tree; values are for the player who made the move that leads to it.
+         * @description A node of the tree; values are for the player whose move leads to it.
          */
         TreeNode: {
             /** Node */
@@ -1237,6 +1215,41 @@ export interface components {
             exact: number | null;
             /** Hidden */
             hidden: number;
+        };
+        /**
+         * TreeRequest
+         * @description Asks for the tree after `simulation` simulations; answered by `TreeView`.
+         */
+        TreeRequest: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "get-tree";
+            /** Id */
+            id: string;
+            /** Simulation */
+            simulation: number;
+            /**
+             * Max Nodes
+             * @default 400
+             */
+            max_nodes?: number;
+            /**
+             * Collapsed
+             * @default []
+             */
+            collapsed?: number[];
+            /**
+             * Opened
+             * @default []
+             */
+            opened?: number[];
+            /**
+             * Root
+             * @default 0
+             */
+            root?: number;
         };
         /**
          * TreeView
@@ -1290,23 +1303,10 @@ export interface components {
             has_perfect: boolean;
             /** Has Threats */
             has_threats: boolean;
-            /** Has Shipped */
-            has_shipped: boolean;
+            /** Has Bundled Network */
+            has_bundled_network: boolean;
             /** Can Set Up */
             can_set_up: boolean;
-        };
-        /**
-         * Watch
-         * @description Follow all runs: their state now and at every change; `Cancel` ends it.
-         */
-        Watch: {
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "watch";
-            /** Id */
-            id: string;
         };
     };
     responses: never;
@@ -1316,22 +1316,24 @@ export interface components {
     pathItems: never;
 }
 export type About = components['schemas']['About'];
-export type AlphaBetaPlayer = components['schemas']['AlphaBetaPlayer'];
+export type Agent = components['schemas']['Agent'];
+export type AlphaBetaAgent = components['schemas']['AlphaBetaAgent'];
 export type Analysis = components['schemas']['Analysis'];
 export type Answer = components['schemas']['Answer'];
-export type Ask = components['schemas']['Ask'];
 export type Board = components['schemas']['Board'];
 export type Cancel = components['schemas']['Cancel'];
 export type Caption = components['schemas']['Caption'];
+export type CheckpointEvaluation = components['schemas']['CheckpointEvaluation'];
 export type Child = components['schemas']['Child'];
 export type Choice = components['schemas']['Choice'];
 export type Curve = components['schemas']['Curve'];
 export type ExportRequest = components['schemas']['ExportRequest'];
 export type ExportedGame = components['schemas']['ExportedGame'];
 export type Failure = components['schemas']['Failure'];
+export type FollowRuns = components['schemas']['FollowRuns'];
 export type FormulaAnswer = components['schemas']['FormulaAnswer'];
 export type FormulaRequest = components['schemas']['FormulaRequest'];
-export type FromPage = components['schemas']['FromPage'];
+export type FromClient = components['schemas']['FromClient'];
 export type FromServer = components['schemas']['FromServer'];
 export type GameInfo = components['schemas']['GameInfo'];
 export type GameList = components['schemas']['GameList'];
@@ -1341,54 +1343,52 @@ export type Health = components['schemas']['Health'];
 export type ImportRequest = components['schemas']['ImportRequest'];
 export type ImportedGame = components['schemas']['ImportedGame'];
 export type Limits = components['schemas']['Limits'];
-export type Look = components['schemas']['Look'];
-export type LookAtNode = components['schemas']['LookAtNode'];
-export type LookAtStep = components['schemas']['LookAtStep'];
 export type Move = components['schemas']['Move'];
-export type MoveOpinion = components['schemas']['MoveOpinion'];
 export type MoveOutcome = components['schemas']['MoveOutcome'];
-export type NetworkPlayer = components['schemas']['NetworkPlayer'];
+export type MoveStatistics = components['schemas']['MoveStatistics'];
+export type NetworkAgent = components['schemas']['NetworkAgent'];
+export type NodeRequest = components['schemas']['NodeRequest'];
 export type NodeView = components['schemas']['NodeView'];
-export type Opinion = components['schemas']['Opinion'];
-export type Opinions = components['schemas']['Opinions'];
-export type OpinionsRequest = components['schemas']['OpinionsRequest'];
 export type Outcomes = components['schemas']['Outcomes'];
 export type OutcomesRequest = components['schemas']['OutcomesRequest'];
 export type Parameter = components['schemas']['Parameter'];
-export type PerfectPlayer = components['schemas']['PerfectPlayer'];
+export type PerfectAgent = components['schemas']['PerfectAgent'];
 export type Place = components['schemas']['Place'];
 export type PlayRequest = components['schemas']['PlayRequest'];
-export type Player = components['schemas']['Player'];
 export type Point = components['schemas']['Point'];
 export type PolicyShare = components['schemas']['PolicyShare'];
 export type Position = components['schemas']['Position'];
+export type PositionOverTime = components['schemas']['PositionOverTime'];
+export type PositionOverTimeRequest = components['schemas']['PositionOverTimeRequest'];
 export type Problem = components['schemas']['Problem'];
 export type Progress = components['schemas']['Progress'];
 export type Queued = components['schemas']['Queued'];
-export type RandomPlayer = components['schemas']['RandomPlayer'];
+export type RandomAgent = components['schemas']['RandomAgent'];
 export type RecordedGame = components['schemas']['RecordedGame'];
 export type RecordedMove = components['schemas']['RecordedMove'];
 export type ResumeRun = components['schemas']['ResumeRun'];
 export type RunDetails = components['schemas']['RunDetails'];
-export type RunGone = components['schemas']['RunGone'];
 export type RunInfo = components['schemas']['RunInfo'];
+export type RunRemoved = components['schemas']['RunRemoved'];
 export type RunUpdate = components['schemas']['RunUpdate'];
 export type ScoredChild = components['schemas']['ScoredChild'];
+export type Search = components['schemas']['Search'];
+export type SearchAgent = components['schemas']['SearchAgent'];
 export type SearchAnswer = components['schemas']['SearchAnswer'];
-export type SearchPlayer = components['schemas']['SearchPlayer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
 export type Setup = components['schemas']['Setup'];
 export type SetupOptions = components['schemas']['SetupOptions'];
 export type Shape = components['schemas']['Shape'];
+export type SimulationRequest = components['schemas']['SimulationRequest'];
+export type SimulationView = components['schemas']['SimulationView'];
 export type StartRun = components['schemas']['StartRun'];
 export type Step = components['schemas']['Step'];
-export type StepView = components['schemas']['StepView'];
 export type Stop = components['schemas']['Stop'];
-export type Think = components['schemas']['Think'];
-export type Thought = components['schemas']['Thought'];
+export type TraceRequest = components['schemas']['TraceRequest'];
+export type Traced = components['schemas']['Traced'];
 export type TreeNode = components['schemas']['TreeNode'];
+export type TreeRequest = components['schemas']['TreeRequest'];
 export type TreeView = components['schemas']['TreeView'];
 export type View = components['schemas']['View'];
-export type Watch = components['schemas']['Watch'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

@@ -2,13 +2,13 @@
 
 import { apiAddress } from "./client";
 import type {
-  FromPage,
+  FromClient,
   FromServer,
-  Look,
-  LookAtNode,
-  LookAtStep,
+  TreeRequest,
+  NodeRequest,
+  SimulationRequest,
   NodeView,
-  StepView,
+  SimulationView,
   TreeView,
 } from "./schema";
 import { readToken } from "./token";
@@ -16,31 +16,31 @@ import { readToken } from "./token";
 export type ConnectionState = "connecting" | "open" | "waiting";
 export type Listener = (message: FromServer) => void;
 
-type WithoutId<M> = M extends FromPage ? Omit<M, "id"> & { id?: string } : never;
-/** A request; one gets an id where none is given. Looks carry the id of the Think they look at. */
-export type Request = WithoutId<Exclude<FromPage, { type: "stop" | "cancel" }>>;
-type LookRequest = Look | LookAtStep | LookAtNode;
-type LookAnswer<R extends LookRequest> = R extends Look
+type WithoutId<M> = M extends FromClient ? Omit<M, "id"> & { id?: string } : never;
+/** A request, whose id is optional. Requests for views have the id of their trace. */
+export type Request = WithoutId<Exclude<FromClient, { type: "stop" | "cancel" }>>;
+type ViewRequest = TreeRequest | SimulationRequest | NodeRequest;
+type ViewAnswer<R extends ViewRequest> = R extends TreeRequest
   ? TreeView
-  : R extends LookAtStep
-    ? StepView
+  : R extends SimulationRequest
+    ? SimulationView
     : NodeView;
 
 /** What ends each request; a failure ends all of them. */
 const LAST: Record<Request["type"], FromServer["type"] | null> = {
-  ask: "answer",
-  think: "thought",
-  look: "tree",
-  "look-at-step": "step",
-  "look-at-node": "node",
-  watch: null,
+  search: "answer",
+  trace: "traced",
+  "get-tree": "tree",
+  "get-simulation": "simulation",
+  "get-node": "node",
+  "follow-runs": null,
 };
 const ON_THE_WAY: readonly FromServer["type"][] = ["queued", "progress"];
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 
 interface Pending {
-  request: Exclude<FromPage, { type: "stop" | "cancel" }>;
+  request: Exclude<FromClient, { type: "stop" | "cancel" }>;
   on: Listener;
 }
 
@@ -52,7 +52,7 @@ class Socket {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
-  /** Connects, and keeps connecting again; returns what ends it. */
+  /** Connects and reconnects; returns a function that stops it. */
   start(): () => void {
     const connectNow = () => {
       if (this.state === "waiting" && !document.hidden) this.#connect();
@@ -71,8 +71,8 @@ class Socket {
 
   /**
    * Sends a request and returns its id. `on` gets every message about it up to and including the
-   * last: an answer, a thought, a view, or a failure. Without a connection that failure comes at
-   * once; only `watch` waits for a connection, and is asked again after each.
+   * last: an answer, a trace, a view, or a failure. Without a connection it fails at once; only
+   * `follow-runs` waits for a connection, and is sent again after each.
    */
   request(request: Request, on: Listener): string {
     const id = request.id ?? this.newId();
@@ -81,31 +81,31 @@ class Socket {
     if (this.state === "open") {
       this.#pending.push(pending);
       this.#send(whole);
-    } else if (whole.type === "watch") {
+    } else if (whole.type === "follow-runs") {
       this.#pending.push(pending);
     } else {
-      const message = "There is no connection to the server; it is being tried again.";
+      const message = "Not connected to the server. Reconnecting…";
       queueMicrotask(() => on({ type: "failure", id, message }));
     }
     return id;
   }
 
-  /** A look at a kept search, as a promise; a failure rejects it with the server's sentence. */
-  look<R extends LookRequest>(request: R): Promise<LookAnswer<R>> {
+  /** A view of a trace; a failure rejects the promise with the server's message. */
+  view<R extends ViewRequest>(request: R): Promise<ViewAnswer<R>> {
     return new Promise((resolve, reject) => {
       this.request(request, (message) => {
         if (message.type === "failure") reject(new Error(message.message));
-        else resolve(message as LookAnswer<R>);
+        else resolve(message as ViewAnswer<R>);
       });
     });
   }
 
-  /** Enough: the answer so far arrives as the last message. */
+  /** Stops a search; its result so far arrives as the last message. */
   stop(id: string): void {
     if (this.state === "open") this.#send({ type: "stop", id });
   }
 
-  /** Never mind: nothing more is heard of this id, and the server forgets what it kept for it. */
+  /** Discards a request; nothing more arrives for this id, and the server drops its trace. */
   cancel(id: string): void {
     this.#pending = this.#pending.filter((pending) => pending.request.id !== id);
     if (this.state === "open") this.#send({ type: "cancel", id });
@@ -116,8 +116,8 @@ class Socket {
     return `p${this.#lastId}`;
   }
 
-  #send(message: FromPage): void {
-    // One that is closing takes nothing more; what is pending fails once it is closed.
+  #send(message: FromClient): void {
+    // A closing socket accepts nothing; pending requests fail once it is closed.
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
@@ -142,7 +142,7 @@ class Socket {
   #opened(): void {
     this.state = "open";
     this.#failures = 0;
-    for (const { request } of this.#pending) this.#send(request); // only watches wait here
+    for (const { request } of this.#pending) this.#send(request); // only `follow-runs` waits here
   }
 
   #closed(): void {
@@ -150,9 +150,9 @@ class Socket {
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures);
     this.#failures += 1;
     this.#timer = setTimeout(() => this.#connect(), wait * (0.75 + Math.random() / 2));
-    const lost = this.#pending.filter(({ request }) => request.type !== "watch");
-    this.#pending = this.#pending.filter(({ request }) => request.type === "watch");
-    const message = "The connection to the server was lost; ask again once it is back.";
+    const lost = this.#pending.filter(({ request }) => request.type !== "follow-runs");
+    this.#pending = this.#pending.filter(({ request }) => request.type === "follow-runs");
+    const message = "The connection to the server was lost. Try again once it is back.";
     for (const { request, on } of lost) on({ type: "failure", id: request.id, message });
   }
 
@@ -171,11 +171,11 @@ class Socket {
 
 function expects(request: Request["type"], message: FromServer["type"]): boolean {
   if (message === "failure" || LAST[request] === message) return true;
-  if (request === "watch") return message === "run" || message === "run-gone";
-  return (request === "ask" || request === "think") && ON_THE_WAY.includes(message);
+  if (request === "follow-runs") return message === "run" || message === "run-removed";
+  return (request === "search" || request === "trace") && ON_THE_WAY.includes(message);
 }
 
-/** Whether a view shows just what was asked for, where several looks at one search are under way. */
+/** Whether a view answers just this request, if several about one trace are pending. */
 function isAbout(request: Pending["request"], message: FromServer): boolean {
   if (!("simulation" in request && "simulation" in message)) return false;
   const isSameNode = !("node" in request && "node" in message) || request.node === message.node;

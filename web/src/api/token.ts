@@ -1,9 +1,9 @@
-/** The token of a server that asks for one: it arrives once in the address, then stays out of sight. */
+/** The server's access token, if any: it arrives once in the address and is then hidden. */
 
 const KEY = "plainzero.token";
 let token: string | null = null;
 
-/** Takes the token from `?token=…`, keeps it for this tab and takes it out of the address. */
+/** Reads the token from `?token=…`, stores it for this tab and removes it from the address. */
 export function keepToken(): void {
   const address = new URL(window.location.href);
   const given = address.searchParams.get("token");

@@ -1,4 +1,4 @@
-/** The letters and numbers along the edges of a board, where the names of its moves have such. */
+/** The letters and numbers along the edges of a board, if the names of its moves use them. */
 
 import type { Board } from "../api/schema";
 import type { Geometry } from "./geometry";
@@ -16,7 +16,7 @@ interface Named {
   name: string;
 }
 
-/** Those that the game gives, or those that the names of its moves tell. */
+/** The coordinates that the game gives, or those derived from the names of its moves. */
 export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>): Coordinates | null {
   if (board.columns.length === 0 && board.rows.length === 0) return coordinatesIn(board, names);
   return { columns: board.columns, rows: board.rows.length > 0 ? board.rows : null };
@@ -25,8 +25,8 @@ export function coordinatesOf(board: Board, names: ReadonlyMap<number, string>):
 /**
  * The coordinates that moves are named by: "b3" for a cell, or "4" for a column.
  *
- * Names that are not known yet are taken to go on as the others do, so that every name that is
- * known must fit; null where one does not, or where too little is known to tell.
+ * Unknown names are assumed to follow the pattern of the known ones, all of which must fit; null if
+ * one does not, or if too few are known.
  */
 function coordinatesIn(board: Board, names: ReadonlyMap<number, string>): Coordinates | null {
   const rows = board.cells.length;
@@ -61,7 +61,7 @@ export function sizeOfCoordinates(geometry: Geometry, room: number): number {
   return Math.max(least, 0.02 + 0.025 * geometry.width);
 }
 
-/** The room that the longest name of a row needs, in sizes of its letters. */
+/** The width of the longest row name, in multiples of the letter size. */
 export function marginOf(coordinates: Coordinates | null): number {
   if (!coordinates?.rows) return 0;
   return 0.5 + Math.max(1.25, ...coordinates.rows.map((name) => (name.length > 2 ? 0.74 : 0.62) * name.length));

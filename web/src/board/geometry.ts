@@ -1,4 +1,4 @@
-/** Where cells lie, in units of one cell. */
+/** The geometry of cells, in units of one cell. */
 
 import type { Board, Place, Step } from "../api/schema";
 import { isBlank } from "./pieces";
@@ -20,7 +20,7 @@ export interface Geometry {
   width: number;
   height: number;
   boxes: CellBox[][];
-  isLined: boolean; // as dots and boxes are, with thin rows and columns
+  isLined: boolean; // as in Dots and Boxes, with thin rows and columns
 }
 
 const THIN = 0.34;
@@ -66,7 +66,7 @@ export function geometryOf(board: Board): Geometry {
   };
 }
 
-/** The cell where each action would show: of its blank cells the last, so that stones fall down. */
+/** The cell where each action would appear: its last blank cell, so that stones fall down. */
 export function landingsOf(board: Board): Map<number, Place> {
   const landings = new Map<number, Place & { isBlank: boolean }>();
   board.actions.forEach((actions, row) =>
@@ -84,7 +84,7 @@ export function keyOf({ row, col }: Place): string {
   return `${row},${col}`;
 }
 
-/** The action that leads from the cell taken to each cell it can reach. */
+/** The action from the selected cell to each cell it can reach. */
 export function endsOf(steps: readonly Step[], taken: Place | null): Map<string, number> {
   const from = taken ? steps.filter(({ start }) => keyOf(start) === keyOf(taken)) : [];
   return new Map(from.map(({ action, end }) => [keyOf(end), action]));
@@ -120,7 +120,7 @@ function cornerOf(box: CellBox, corner: number, scale = 1): string {
   return `${x.toFixed(3)} ${y.toFixed(3)}`;
 }
 
-/** The points that a Go board marks, for square boards of 9 lines and more with a middle. */
+/** The star points of a Go board, for square boards with an odd number of lines from 9. */
 export function starPoints(rows: number, columns: number): Place[] {
   if (rows !== columns || rows < 9 || rows % 2 === 0) return [];
   const edge = rows >= 13 ? 3 : 2;
@@ -130,7 +130,7 @@ export function starPoints(rows: number, columns: number): Place[] {
   return rows >= 15 ? points : [...points, { row: middle, col: middle }];
 }
 
-/** The two ends of the straight line that marked cells form, or null where they form none. */
+/** The two ends of the straight line formed by marked cells, or null. */
 export function lineThrough(marks: readonly Place[]): [Place, Place] | null {
   if (marks.length < 3) return null;
   const sorted = [...marks].sort((a, b) => a.row - b.row || a.col - b.col);
@@ -146,7 +146,7 @@ export function lineThrough(marks: readonly Place[]): [Place, Place] | null {
 }
 
 function isThin(cells: readonly string[]): boolean {
-  const dots = cells.filter((cell) => cell === "+").length; // a single one is something else
+  const dots = cells.filter((cell) => cell === "+").length; // a single one means something else
   return dots > 1 && cells.every((cell) => isBlank(cell) || "+-|".includes(cell));
 }
 

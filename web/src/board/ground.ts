@@ -1,4 +1,4 @@
-/** What lies under the pieces of a board, and which of its cells are open to the next move. */
+/** The kind of board under the pieces, and the cells open to the next move. */
 
 import type { Board } from "../api/schema";
 import { keyOf } from "./geometry";
@@ -17,7 +17,7 @@ export function groundOf(board: Board, contents: readonly (readonly Content[])[]
   return isPlayedOn ? "squares" : "tiles";
 }
 
-/** Whether stones fall: a click anywhere in a column plays the same. */
+/** Whether stones fall: clicking anywhere in a column plays the same move. */
 function fall(board: Board): boolean {
   return board.actions.some((actions, row) =>
     actions.some((action, col) => action >= 0 && board.actions[row + 1]?.[col] === action),
@@ -25,8 +25,8 @@ function fall(board: Board): boolean {
 }
 
 /**
- * The empty cells that may be played, where they are the fewer: there they are worth pointing out.
- * On the crossings of a Go board nearly all may be played.
+ * The empty cells that may be played, if they are few enough to be worth highlighting. On a Go
+ * board nearly all may be played.
  */
 export function openCells(board: Board, isLegal: (action: number) => boolean): Set<string> {
   const empty = board.cells.flatMap((cells, row) =>

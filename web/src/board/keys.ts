@@ -2,7 +2,7 @@
 
 import type { Place } from "../api/schema";
 
-/** The next cell, or null where the key moves nothing; Home and End go along the row. */
+/** The next cell, or null if the key does not move; Home and End go along the row. */
 export function moveFocus(
   key: string,
   hasControl: boolean,

@@ -1,13 +1,13 @@
-/** What a cell is called for those who do not see it. */
+/** Labels of cells for screen readers. */
 
 import type { Board, Place } from "../api/schema";
 import { keyOf } from "./geometry";
 import { wordsFor, type Content } from "./pieces";
 
-/** What the board knows of a cell besides its content. */
+/** What the board knows about a cell besides its content. */
 export interface Told {
-  move: string | null; // the name of the move that it would make
-  thought: string | null; // how much that move was thought about
+  move: string | null; // the name of its move
+  thought: string | null; // the search's share for that move
   step: "can move" | "taken up" | null;
   isMarked: "in the winning line" | "marked" | null;
 }

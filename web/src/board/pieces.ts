@@ -1,4 +1,4 @@
-/** What stands in a cell, read from its text. */
+/** The content of a cell, parsed from its text. */
 
 export type Content =
   | { kind: "empty" }
@@ -8,7 +8,7 @@ export type Content =
   | { kind: "line"; across: boolean }
   | { kind: "text"; text: string };
 
-/** Pieces where a view names none. */
+/** The pieces if a view names none. */
 const USUAL_PIECES = ["x", "o", "z"];
 const BLANK = new Set([".", " ", ""]);
 export const MOST_COLOURS = 4;
@@ -53,7 +53,7 @@ export function colourOf(player: number): number {
 
 /**
  * How deep a number's tint is, from 0 to 1, by its doublings: 2048 and above are the deepest. The
- * middle is left out, for no ink could be read on it.
+ * middle is left out, because no ink would be readable on it.
  */
 export function depthOf(value: number): number {
   const doublings = value <= 1 ? 0 : Math.min(1, Math.log2(value) / 11);

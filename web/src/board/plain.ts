@@ -1,6 +1,6 @@
 import type { Board } from "../api/schema";
 
-/** A board of cells with nothing else on it and around it. */
+/** A board with cells and nothing else. */
 export function plainBoard(cells: string[][], actions: number[][], layout: Board["layout"] = "square"): Board {
   return {
     layout,

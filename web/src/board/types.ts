@@ -1,6 +1,6 @@
 /** What can be drawn on top of a board. */
 
-/** How much a move was thought about: its share from 0 to 1, and what to write instead of it. */
+/** The search's share for a move, from 0 to 1, and an optional label. */
 export interface Heat {
   share: number;
   label?: string;

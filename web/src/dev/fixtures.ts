@@ -98,7 +98,7 @@ function numbers(title: string, cells: string[][]): Example {
   };
 }
 
-/** Stones strewn over a Go board, the same each time. */
+/** Random stones on a Go board, the same each time. */
 function goRows(): string[] {
   return Array.from({ length: 19 }, (_, row) =>
     Array.from({ length: 19 }, (_, col) => {

@@ -1,4 +1,4 @@
-/** The state of the formula view in an address: a preset, and what differs from it. */
+/** The state of the Formula view in an address: a preset and the differences from it. */
 
 import { number, type QueryValue } from "../addresses";
 import type { Child } from "../api/schema";
@@ -13,8 +13,8 @@ export interface FormulaState {
   valueAfter: number; // the parent's value after them
 }
 
-const BETWEEN = "*"; // an address needs no escape for it
-const MOST_IN_ADDRESS = 400; // selections; a longer history is left out, its visits are not
+const BETWEEN = "*"; // needs no escaping in an address
+const MOST_IN_ADDRESS = 400; // selections; a longer history is omitted, but its visits are kept
 const FIGURES = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 const limits = {
@@ -66,7 +66,7 @@ export function readFormula(query: URLSearchParams): FormulaState {
   return { preset: base.name, settings, children, order, valueAfter };
 }
 
-/** The children with a visit more for each time they were selected. */
+/** The children with one more visit per selection. */
 export function addVisits(children: readonly Child[], order: readonly number[]): Child[] {
   const added = children.map(() => 0);
   for (const index of order) added[index] = (added[index] ?? 0) + 1;
@@ -79,7 +79,7 @@ export function writeChildren(children: readonly Child[]): string {
     .join(",");
 }
 
-/** The children; `null` where the text holds none. */
+/** The children, or `null` if the text is invalid. */
 export function readChildren(text: string): Child[] | null {
   const children = text.split(",").flatMap((part): Child[] => {
     const [name, prior, visits, q] = part.split(BETWEEN);

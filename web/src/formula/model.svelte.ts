@@ -1,4 +1,4 @@
-/** One set of numbers to play with, and what the engine makes of it. */
+/** One set of numbers to experiment with, and the engine's result. */
 
 import { untrack } from "svelte";
 
@@ -24,13 +24,13 @@ export class FormulaModel {
   children = $state<Child[]>([]);
   /** The selections made since the visits were last set by hand. */
   order = $state.raw<readonly number[]>([]);
-  /** What the knob was last turned for; the formula lights it up. */
+  /** The part of the formula whose control was touched last; it is highlighted. */
   touched = $state<Part | null>(null);
-  /** The last answer, with what was asked: they always fit each other. */
+  /** The last answer together with its request, so that they always match. */
   shown = $state.raw<Shown | null>(null);
   error = $state<string | null>(null);
   isSelecting = $state(false);
-  /** The end of the sliders of visits; it never shrinks under the hand. */
+  /** The end of the visit sliders; it never shrinks while one is dragged. */
   mostVisits = $state(100);
   #picked = $state<number | null>(null);
   #begun = $state.raw<{ children: readonly Child[]; value: number }>({ children: [], value: 0 });
@@ -48,7 +48,7 @@ export class FormulaModel {
   readonly rows: Row[] = $derived(
     this.shown ? rowsOf(this.shown.request.children, this.shown.answer) : [],
   );
-  /** The child whose numbers stand in the formula: the one picked, else the one chosen next. */
+  /** The child shown in the formula: the one picked, otherwise the one selected next. */
   readonly current: Row | undefined = $derived(
     this.rows[this.#picked ?? -1] ?? this.rows.find((row) => row.isChosen),
   );
@@ -73,7 +73,7 @@ export class FormulaModel {
     this.#widen();
   }
 
-  /** All that an address has to keep. */
+  /** Everything an address stores. */
   state(): FormulaState {
     const { children, value } = this.#begun;
     const visits = children.map((child) => child.visits);
@@ -93,7 +93,7 @@ export class FormulaModel {
     this.#picked = index === this.#picked ? null : index;
   }
 
-  /** Visits or the parent's value were set by hand: selections begin anew from here. */
+  /** Called after visits or the parent's value were edited: selections restart from here. */
   beginAnew(): void {
     this.order = [];
     this.#begun = { children: $state.snapshot(this.children), value: this.settings.parent_value };
@@ -107,14 +107,14 @@ export class FormulaModel {
     this.order = [];
   }
 
-  /** Lets the engine select so many times, and takes over the visits that follow. */
+  /** Lets the engine select `selections` times and applies the resulting visits. */
   async select(selections: number): Promise<void> {
     if (this.isSelecting) return;
     this.isSelecting = true;
     const begun = this.#begun;
     try {
       const answer = await api.formula({ ...this.request, selections, curve_visits: 1 });
-      if (this.#begun !== begun) return; // other numbers by now
+      if (this.#begun !== begun) return; // the numbers have changed since
       this.children.forEach((child, index) => (child.visits = answer.visits_after[index] ?? 0));
       this.settings.parent_value = answer.parent_value_after;
       this.order = [...this.order, ...answer.order];
@@ -128,7 +128,7 @@ export class FormulaModel {
     }
   }
 
-  /** Asks for the numbers of `request`; of several asked for quickly, the last counts. */
+  /** Evaluates `request`; of several in quick succession, the last counts. */
   ask(request: FormulaRequest): void {
     this.#answers.ask(request);
   }

@@ -1,4 +1,4 @@
-/** Numbers to begin with, each chosen to show one thing. */
+/** Starting points, each chosen to show one thing. */
 
 import type { Child } from "../api/schema";
 import { defaults, USUAL_BASE, type Settings } from "./settings";
@@ -19,31 +19,31 @@ export const presets: readonly Preset[] = [
     "satellite",
     "Satellite",
     "An example without a board: a satellite chooses among five manoeuvres. The formula knows no games, only " +
-      "moves. Nothing is tried yet and all are worth the same; make selections, and visits share themselves out as the priors say.",
+      "moves. Nothing has been tried and all values are equal; make selections, and visits follow the priors.",
     {},
     name(manoeuvres, manoeuvrePriors),
   ),
   preset(
     "prior-against-value",
     "Prior against value",
-    "The prior prefers “habit”, but what was seen speaks for “idea”. Make 100 selections and watch " +
-      "value win; with a large c it takes longer.",
+    "The prior prefers “habit”, but the results favour “idea”. Make 100 selections and watch " +
+      "value win. With a large c it takes longer.",
     { c_puct: 1.5 },
     name(["habit", "idea", "safe", "odd"], [0.6, 0.1, 0.25, 0.05], [24, 2, 8, 1], [-0.15, 0.4, 0.05, -0.3]),
   ),
   preset(
     "uct-first",
     "UCT: each move once",
-    "UCT has no prior, so a move without visits is infinitely urgent: five selections try the five " +
-      "moves, and only the sixth looks at values.",
+    "UCT has no prior, so an unvisited move has infinite score: five selections try the five " +
+      "moves, and only the sixth compares values.",
     { selection: "uct" },
     name(["left", "middle", "right", "up", "down"], [0.2, 0.2, 0.2, 0.2, 0.2], [], [-0.1, 0.5, 0.1, 0.3, -0.4]),
   ),
   preset(
     "never-tried",
-    "Never tried",
-    "Two moves have no visits, so W / N has no value for them. Choose what they count as: 0 is far below what " +
-      "the position promises, infinite tries both at once, reduced lies between.",
+    "Untried moves",
+    "Two moves have no visits, so W / N is undefined. Choose their value: 0 is far below " +
+      "the position’s, infinite tries both at once, reduced lies between.",
     { fpu: "reduction", parent_value: 0.3 },
     name(["main", "second", "untried", "odd"], [0.5, 0.2, 0.2, 0.1], [30, 10, 0, 0], [0.35, 0.2, 0.1, -0.3]),
   ),
@@ -51,7 +51,7 @@ export const presets: readonly Preset[] = [
     "growing-c",
     "A growing c",
     "A long search: after 100 000 visits AlphaZero's c has grown from 1.25 to about 3.06. It keeps the " +
-      "search from settling too early. Turn growth off and see the bars shrink.",
+      "search from narrowing too early. Turn growth off and watch the bars shrink.",
     { c_puct_base: USUAL_BASE },
     name(["main line", "rival", "quiet", "wild"], [0.45, 0.35, 0.15, 0.05], [62_000, 27_000, 9000, 2000], [
       0.12, 0.1, 0.08, 0.02,
@@ -60,22 +60,22 @@ export const presets: readonly Preset[] = [
   preset(
     "temperature",
     "Temperature",
-    "A finished search with visits 120, 15, 40, 20 and 5. Move τ: at 1 moves are drawn by their share, " +
-      "towards 0 only the first is left, above 1 they come closer together.",
+    "A finished search with 120, 15, 40, 20 and 5 visits. Move τ: at 1, moves are sampled by their share; " +
+      "towards 0 only the first remains; above 1 they become more even.",
     { temperature: 0.5 },
     name(manoeuvres, manoeuvrePriors, [120, 15, 40, 20, 5]),
   ),
   preset(
     "noise",
     "Root noise",
-    "Self-play mixes a quarter of noise into the root's priors, so that now and then a move is tried that " +
-      "the network thinks little of. Draw again and see who gets a chance.",
+    "Self-play mixes 25 % noise into the root's priors, so that it sometimes tries a move that " +
+      "the network rates low. Resample and see which move gets a chance.",
     { noise_weight: 0.25, noise_alpha: 0.3, seed: 1 },
     name(manoeuvres, manoeuvrePriors),
   ),
 ];
 
-/** The preset of that name; the first where there is none. */
+/** The preset of that name, or the first one. */
 export function findPreset(name: string | null): Preset {
   const found = presets.find((one) => one.name === name) ?? presets[0];
   if (!found) throw new Error("There are no presets.");

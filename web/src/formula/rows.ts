@@ -1,4 +1,4 @@
-/** Children as they are shown: each with a colour and a short sign of its own. */
+/** Children as shown: each has a colour and a short sign. */
 
 import type { Child, Curve, FormulaAnswer, ScoredChild } from "../api/schema";
 import { sumVisits } from "./settings";
@@ -38,7 +38,7 @@ export function colourOf(index: number): string {
   return `var(${COLOURS[index] ?? "--ink-soft"})`;
 }
 
-/** Signs that tell names apart: short names stay, long ones become one or two letters, or numbers. */
+/** Unique signs: short names are kept, long ones become one or two letters, or numbers. */
 export function signsOf(names: readonly string[]): string[] {
   const shortened = [1, 2, LONGEST_SIGN].map((length) =>
     names.map((name) => (name.length <= LONGEST_SIGN ? name : capital(name.slice(0, length)))),
@@ -47,7 +47,7 @@ export function signsOf(names: readonly string[]): string[] {
   return distinct ?? names.map((_, index) => String(index + 1));
 }
 
-/** What is shown of each child. */
+/** The displayed data of each child. */
 export function rowsOf(children: readonly Child[], answer: FormulaAnswer): Row[] {
   const signs = signsOf(children.map((child) => child.name));
   const total = sumVisits(children);
@@ -69,7 +69,7 @@ export function rowsOf(children: readonly Child[], answer: FormulaAnswer): Row[]
   });
 }
 
-/** The children that matter most, by visits and then by prior, in their own order; the choice is among them. */
+/** The most important children, by visits and then by prior, in their original order; always includes the selected one. */
 export function foremost<One extends { visits: number; prior: number }>(
   children: readonly One[],
   choice: number,

@@ -1,13 +1,13 @@
-/** The knobs of the formula view: names and meaning are those of FormulaRequest. */
+/** The settings of the Formula view, named as in FormulaRequest. */
 
 import type { Child, FormulaRequest } from "../api/schema";
 
 export type Settings = Required<Omit<FormulaRequest, "children" | "selections" | "curve_visits">>;
 
-/** The parts of the formula that light up while their knob is touched. */
+/** The parts of the formula that are highlighted while their control is touched. */
 export type Part = "q" | "c" | "p" | "t" | "n" | "noise" | "temperature";
 
-/** Engine's defaults but for `c_puct_base`: here c stays as it is set until growth is asked for. */
+/** The engine's defaults except `c_puct_base`: c stays constant until growth is turned on. */
 export const defaults: Settings = {
   selection: "puct",
   c_uct: Math.SQRT2,
@@ -27,9 +27,9 @@ export const defaults: Settings = {
 export const USUAL_BASE = 19652; // AlphaZero's
 
 export const formulas = [
-  { value: "puct", label: "PUCT: the prior guides" },
+  { value: "puct", label: "PUCT: guided by the prior" },
   { value: "uct", label: "UCT: no prior" },
-  { value: "puct-log", label: "PUCT with a logarithm" },
+  { value: "puct-log", label: "PUCT with logarithm" },
 ] as const satisfies readonly { value: Settings["selection"]; label: string }[];
 
 export const visitTerms = [
@@ -46,7 +46,7 @@ export const urgencies = [
   { value: "infinite", label: "infinite: try it now" },
 ] as const satisfies readonly { value: Settings["fpu"]; label: string }[];
 
-/** A number of the formula with three digits; what is infinite has no figure. */
+/** A number of the formula with three digits; infinity has no figure. */
 export function figure(value: number | null | undefined): string {
   if (value === undefined) return "–";
   return value === null ? "∞" : value.toFixed(3).replace("-", "−");

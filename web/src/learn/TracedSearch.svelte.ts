@@ -1,7 +1,7 @@
-/** A small search whose every simulation can be looked at: the server keeps the trace. */
+/** A small search whose simulations can all be viewed: the server keeps the trace. */
 
 import { api, sentenceOf } from "../api/client";
-import type { Position, StepView, Thought, TreeView, View } from "../api/schema";
+import type { Position, SimulationView, Traced, TreeView, View } from "../api/schema";
 import { socket } from "../api/socket.svelte";
 import { Latest } from "../latest";
 
@@ -11,7 +11,7 @@ interface Wish {
 }
 
 interface Shown {
-  step: StepView;
+  step: SimulationView;
   tree: TreeView; // after the simulation
   leaf: View;
 }
@@ -20,7 +20,7 @@ const MOST_NODES = 60;
 
 export class TracedSearch {
   root = $state.raw<View | null>(null);
-  thought = $state.raw<Thought | null>(null);
+  thought = $state.raw<Traced | null>(null);
   shown = $state.raw<Shown | null>(null);
   error = $state<string | null>(null);
   #id = "";
@@ -35,17 +35,17 @@ export class TracedSearch {
   readonly simulations = $derived(this.thought?.simulations ?? 0);
   readonly at = $derived(this.shown?.step.simulation ?? 0);
 
-  /** Searches, and shows the first simulation that `isWanted`, or the first of all; returns what ends it. */
-  begin(position: Position, simulations: number, seed: number, isWanted = (_: StepView) => true): () => void {
+  /** Searches, and shows the first simulation for which `isWanted` is true, or the first; returns a function that stops it. */
+  begin(position: Position, simulations: number, seed: number, isWanted = (_: SimulationView) => true): () => void {
     this.root = this.thought = this.shown = this.error = null;
     const id = socket.newId();
     this.#id = id;
     this.#looks.forget();
-    const player = { kind: "search", evaluator: "rollout", simulations } as const;
-    socket.request({ type: "think", id, position, player, seed }, (message) => {
+    const agent = { kind: "search", evaluator: "rollout", simulations } as const;
+    socket.request({ type: "trace", id, position, agent, seed }, (message) => {
       if (this.#id !== id) return;
       if (message.type === "failure") this.error = message.message;
-      if (message.type !== "thought") return;
+      if (message.type !== "traced") return;
       this.thought = message;
       void this.#showFirst(position, isWanted);
     });
@@ -58,13 +58,13 @@ export class TracedSearch {
     };
   }
 
-  /** Shows a simulation; of several asked for quickly, the last. */
+  /** Shows a simulation; of several requested in quick succession, the last. */
   show(simulation: number): void {
     if (!this.#id || simulation < 1 || simulation > this.simulations) return;
     this.#looks.ask({ id: this.#id, simulation });
   }
 
-  async #showFirst(position: Position, isWanted: (step: StepView) => boolean): Promise<void> {
+  async #showFirst(position: Position, isWanted: (step: SimulationView) => boolean): Promise<void> {
     const id = this.#id;
     try {
       const root = await api.position(position);
@@ -72,7 +72,7 @@ export class TracedSearch {
       this.root = root;
       let simulation = 1;
       while (simulation <= this.simulations && this.#id === id) {
-        if (isWanted(await socket.look({ type: "look-at-step", id, simulation }))) break;
+        if (isWanted(await socket.view({ type: "get-simulation", id, simulation }))) break;
         simulation += 1;
       }
       if (this.#id === id) this.show(simulation > this.simulations ? 1 : simulation);
@@ -84,18 +84,18 @@ export class TracedSearch {
 
 async function look({ id, simulation }: Wish): Promise<Shown> {
   const [step, tree] = await Promise.all([
-    socket.look({ type: "look-at-step", id, simulation }),
-    socket.look({ type: "look", id, simulation, most_nodes: MOST_NODES }),
+    socket.view({ type: "get-simulation", id, simulation }),
+    socket.view({ type: "get-tree", id, simulation, max_nodes: MOST_NODES }),
   ]);
   return { step, tree, leaf: await api.position(step.position) };
 }
 
 /** How a simulation ended, in words. */
-export function endingOf(step: StepView): string {
+export function endingOf(step: SimulationView): string {
   return {
-    expanded: "a position that was not in the tree yet",
+    expanded: "a position not yet in the tree",
     finished: "a finished game",
-    proven: "a position whose result is already certain",
-    "not kept": "a new position, for which the tree has no room left",
+    proven: "a position with a proven result",
+    "not kept": "a new position that no longer fits in the tree",
   }[step.kind];
 }

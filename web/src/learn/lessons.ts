@@ -10,42 +10,42 @@ export const lessons = [
   {
     slug: "idea",
     title: "The idea: a tree grown by samples",
-    summary: "Why looking at everything is hopeless, and what a search does instead, in four phases.",
+    summary: "Why searching everything is hopeless, and what MCTS does instead, in four phases.",
   },
   {
     slug: "uct",
-    title: "UCT: optimism where little is known",
-    summary: "How to divide time between the move that looks best and those hardly looked at.",
+    title: "UCT: optimism in the face of uncertainty",
+    summary: "How to divide time between the best-looking move and the barely explored ones.",
   },
   {
     slug: "puct",
-    title: "PUCT: the prior guides",
-    summary: "A network's first opinion decides what is worth looking at, and visits follow it.",
+    title: "PUCT: guided by the prior",
+    summary: "A network's first guess decides what is worth exploring, and visits follow.",
   },
   {
     slug: "backup",
-    title: "The way back: whose value is it?",
-    summary: "A result travels up the tree, and everybody on the way counts it for himself.",
+    title: "Backup: whose value is it?",
+    summary: "A result travels up the tree, and each player on the way counts their own share.",
   },
   {
     slug: "noise-and-temperature",
     title: "Noise before, temperature after",
-    summary: "Two kinds of chance that are easily mixed up, and where each belongs.",
+    summary: "Two kinds of randomness that are easily confused, and where each belongs.",
   },
   {
     slug: "self-play",
     title: "Self-play: how it learns",
-    summary: "Search makes better moves than the network; the network learns them; search gets better.",
+    summary: "Search finds better moves than the network; the network learns them; search improves.",
   },
   {
     slug: "proven",
-    title: "Proven values, and what “perfect” means",
-    summary: "When an estimate becomes a certainty, and what may be called perfect play.",
+    title: "Proven values and perfect play",
+    summary: "When an estimate becomes a certainty, and what perfect play means.",
   },
   {
     slug: "mistakes",
     title: "Common mistakes",
-    summary: "Eight ways to build a search that runs and plays badly, and how to notice each.",
+    summary: "Eight ways to build a search that runs but plays badly, and how to notice them.",
   },
 ] as const satisfies readonly Lesson[];
 

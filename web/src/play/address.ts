@@ -1,4 +1,4 @@
-/** A game as an address: the position, where in it one looks, who plays, who gave up. */
+/** A game as an address: its moves, the position shown, the players, and who resigned. */
 
 import type { QueryValue } from "../addresses";
 import type { Setup } from "../api/schema";
@@ -10,8 +10,8 @@ export interface SharedGame {
   game: string;
   setup: Setup | null;
   moves: number[]; // of the whole line
-  at: number; // how many of them are on the board
-  seats: Seat[]; // empty: not said
+  at: number; // number of moves played on the board
+  seats: Seat[]; // empty: unspecified
   opponent: PlayerChoice | null;
   resigned: number | null;
 }
@@ -28,7 +28,7 @@ export function gameQuery(shared: SharedGame): Record<string, QueryValue> {
   };
 }
 
-/** The game in an address; null where it names none. */
+/** The game in an address, or null if it names none. */
 export function readGame(query: URLSearchParams): SharedGame | null {
   const position = readPosition(query);
   if (!position) return null;

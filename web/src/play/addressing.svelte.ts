@@ -1,4 +1,4 @@
-/** The game on the board and the address of the page, each following the other. */
+/** Keeps the game on the board and the page's address in step. */
 
 import { untrack } from "svelte";
 
@@ -9,7 +9,7 @@ import type { Game } from "./game.svelte";
 import { offer } from "./server.svelte";
 import { usualOpponent } from "./usual";
 
-/** To be called while a component is made; `onload` hears of games that the address brings. */
+/** Must be called while a component is created; `onload` is called for games from the address. */
 export function keepAddress(game: Game, onload: () => void): void {
   let writtenBeginnings = game.beginnings;
 
@@ -18,7 +18,7 @@ export function keepAddress(game: Game, onload: () => void): void {
     if (offer.about) untrack(() => read(query));
   });
 
-  // A game that begins is a step of the browser's history; its moves are none.
+  // Starting a game adds an entry to the browser's history; its moves do not.
   $effect(() => {
     const shared = game.shared;
     const { beginnings, position } = game;
@@ -49,7 +49,7 @@ export function keepAddress(game: Game, onload: () => void): void {
   }
 }
 
-/** Loads a game; where it is none, no other stays under its address. */
+/** Loads a game; if that fails, no other game stays under its address. */
 async function open(game: Game, shared: SharedGame): Promise<void> {
   if (!(await game.load(shared)) && game.error !== null) game.clear();
 }

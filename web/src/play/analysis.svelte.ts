@@ -1,10 +1,10 @@
-/** Opinions on the position: an engine's, asked for as the game goes, and the solver's. */
+/** Analyses of the position: by a search, as the game proceeds, and by the solver. */
 
 import { api } from "../api/client";
-import type { Analysis, Limits, Outcomes, Player, Position } from "../api/schema";
+import type { Agent, Analysis, Limits, Outcomes, Position } from "../api/schema";
 import { Question } from "./asking.svelte";
 import { keyOf } from "./line";
-import { DEFAULT_CHOICE, toPlayer, type PlayerChoice } from "./players";
+import { DEFAULT_CHOICE, toAgent, type PlayerChoice } from "./players";
 
 export type Source = "off" | "opponent" | "engine";
 
@@ -26,17 +26,17 @@ export class Analyst {
   #lastTried = "";
   #solving: { key: string; controller: AbortController } | null = null;
   #question = new Question();
-  #asked = $state.raw<{ key: string; signature: string } | null>(null); // also when it was answered
+  #asked = $state.raw<{ key: string; signature: string } | null>(null); // kept after the answer
   #hintQuestion = new Question();
 
   constructor() {
     this.#restore();
   }
 
-  /** What tells one engine's opinions from another's. */
+  /** Identifies the agent and settings of an analysis. */
   readonly signature = $derived(JSON.stringify([this.engine, this.seed]));
 
-  /** The engine's opinion of a position, so far; null where it has none. */
+  /** The analysis of a position so far, or null. */
   opinionOf(key: string): Analysis | null {
     const live = this.isRunning(key) ? this.#question.thinking?.analysis : null;
     return live ?? this.finishedOpinionOf(key);
@@ -50,12 +50,12 @@ export class Analyst {
     return this.#hintQuestion.thinking !== null;
   }
 
-  /** The engine's finished opinion, for the graph. */
+  /** The finished analysis, for the graph. */
   finishedOpinionOf(key: string): Analysis | null {
     return this.#results.get(this.signature + key) ?? null;
   }
 
-  /** Thinks about this position from now on; what was thought about another one ends. */
+  /** Analyses this position from now on, and cancels any other analysis. */
   follow(position: Position, canProve: boolean, limits: Limits): void {
     const key = keyOf(position);
     const { signature } = this;
@@ -64,7 +64,7 @@ export class Analyst {
     this.error = null;
     if (this.#results.has(signature + key)) return;
     this.#asked = { key, signature };
-    this.#question.ask(position, toPlayer(this.engine, limits, canProve), this.seed, {
+    this.#question.ask(position, toAgent(this.engine, limits, canProve), this.seed, {
       onanswer: ({ analysis }) => (this.#results = keep(this.#results, signature + key, analysis)),
       onfailure: (sentence) => (this.error = sentence),
     });
@@ -76,14 +76,14 @@ export class Analyst {
     this.rest();
   }
 
-  /** Ends what is being thought about. */
+  /** Cancels the current analysis. */
   rest(): void {
     this.#question.cancel();
     this.#asked = null;
   }
 
-  /** A move to recommend; the one that the engine already found, where it did. */
-  askHint(position: Position, player: Player): void {
+  /** A move to recommend: the one already found, if any. */
+  askHint(position: Position, agent: Agent): void {
     const key = keyOf(position);
     const known = this.source === "engine" ? this.finishedOpinionOf(key) : null;
     this.dropHint();
@@ -91,7 +91,7 @@ export class Analyst {
       this.hint = { key, analysis: known };
       return;
     }
-    this.#hintQuestion.ask(position, player, 0, {
+    this.#hintQuestion.ask(position, agent, 0, {
       onanswer: ({ analysis }) => (this.hint = { key, analysis }),
       onfailure: (sentence) => (this.error = sentence),
     });
@@ -102,12 +102,12 @@ export class Analyst {
     this.hint = null;
   }
 
-  /** True outcomes, as far as they were found; undefined while nothing is known. */
+  /** Solved outcomes, as far as they are known; undefined while unknown. */
   outcomesOf(key: string): Outcomes | undefined {
     return this.#outcomes.get(key);
   }
 
-  /** Solves a position for a few seconds; what was not solved is tried at every visit, once. */
+  /** Solves a position for a few seconds; an unsolved one is retried once per visit. */
   async solve(position: Position): Promise<void> {
     const key = keyOf(position);
     const isTried = this.#lastTried === key || this.#solving?.key === key;
@@ -123,7 +123,7 @@ export class Analyst {
       this.#outcomes = keep(this.#outcomes, key, found);
       this.#lastTried = key;
     } catch {
-      // A busy server or a page left behind: the column stays empty, and the next look asks again.
+      // The server is busy or the page was left: the column stays empty, and the next visit asks again.
     } finally {
       if (this.#solving?.key === key) this.#solving = null;
     }
@@ -134,7 +134,7 @@ export class Analyst {
     this.#solving = null;
   }
 
-  /** Ends all that is under way. */
+  /** Cancels everything in progress. */
   leave(): void {
     this.rest();
     this.stopSolving();
@@ -147,7 +147,7 @@ export class Analyst {
     try {
       localStorage.setItem(KEPT_AS, JSON.stringify({ source, engine, seed, showsHeat, solves }));
     } catch {
-      // No storage here: the settings last as long as the page.
+      // No storage: the settings last until the page is closed.
     }
   }
 
@@ -160,12 +160,12 @@ export class Analyst {
       this.showsHeat = kept.showsHeat ?? this.showsHeat;
       this.solves = kept.solves ?? this.solves;
     } catch {
-      // Unreadable: the settings begin anew.
+      // Unreadable: use the defaults.
     }
   }
 }
 
-/** A copy with one entry more; beyond what is kept, the oldest go. */
+/** A copy with one more entry; beyond the limit, the oldest are dropped. */
 function keep<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): Map<string, Value> {
   const copy = new Map(map).set(key, value);
   for (const oldest of copy.keys()) {

@@ -1,13 +1,13 @@
-/** One question at a time to a machine, over the socket, with what it thinks so far. */
+/** One request at a time to an agent, over the socket, with its analysis so far. */
 
-import type { Analysis, FromServer, Player, Position, SearchAnswer } from "../api/schema";
+import type { Agent, Analysis, FromServer, Position, SearchAnswer } from "../api/schema";
 import { socket } from "../api/socket.svelte";
 
 export interface Thinking {
   id: string;
   analysis: Analysis | null; // so far
   seconds: number;
-  ahead: number | null; // searches that come first, while it waits for its turn
+  ahead: number | null; // searches ahead in the queue
 }
 
 interface Listeners {
@@ -16,23 +16,23 @@ interface Listeners {
 }
 
 export class Question {
-  /** What is being thought; null where nothing was asked, or the answer has come. */
+  /** The request in progress, or null. */
   thinking = $state.raw<Thinking | null>(null);
 
-  /** Asks; an earlier question is forgotten. */
-  ask(position: Position, player: Player, seed: number, listeners: Listeners): void {
+  /** Sends a request and drops any earlier one. */
+  ask(position: Position, agent: Agent, seed: number, listeners: Listeners): void {
     this.cancel();
-    const request = { type: "ask", position, player, seed } as const;
+    const request = { type: "search", position, agent, seed } as const;
     const id = socket.request(request, (message) => this.#hear(message, listeners));
     this.thinking = { id, analysis: null, seconds: 0, ahead: null };
   }
 
-  /** Enough: the answer comes now. */
+  /** Stops the search; its answer arrives now. */
   stop(): void {
     if (this.thinking) socket.stop(this.thinking.id);
   }
 
-  /** Never mind: no answer comes. */
+  /** Cancels the request; no answer arrives. */
   cancel(): void {
     if (this.thinking) socket.cancel(this.thinking.id);
     this.thinking = null;

@@ -1,4 +1,4 @@
-/** Machines that think while the game goes on: the opponent, the analysis, the solver. */
+/** Starts the opponent, the analysis and the solver as the game proceeds. */
 
 import { untrack } from "svelte";
 
@@ -11,10 +11,10 @@ import { offer } from "./server.svelte";
 import type { Subject } from "./subject";
 import { usualOpponent } from "./usual";
 
-const SOLVING_DELAY_MS = 300; // positions that are only passed through are not solved
+const SOLVING_DELAY_MS = 300; // positions that are only stepped through are not solved
 export const ENGINE_SIMULATIONS = 2000;
 
-/** To be called while a component is made; while `isHeld` nobody begins to think. */
+/** Must be called while a component is created; nothing starts while `isHeld`. */
 export function keepThinking(
   game: Game,
   analyst: Analyst,
@@ -46,7 +46,7 @@ export function keepThinking(
     } else untrack(() => analyst.rest());
   });
 
-  // An engine that cannot play this game gives way to one that can.
+  // An agent that cannot play this game is replaced by one that can.
   $effect(() => {
     const view = game.view;
     if (!view || !offer.about) return;
@@ -58,7 +58,7 @@ export function keepThinking(
     untrack(() => (analyst.engine = { ...DEFAULT_CHOICE, simulations: ENGINE_SIMULATIONS }));
   });
 
-  // A run that gets its first weights becomes the opponent of a game that has not begun.
+  // A run with its first weights becomes the opponent of a game that has not begun.
   $effect(() => {
     const name = game.view?.game;
     if (!name || game.hasChosen || game.line.some((move) => move.player >= 0)) return;

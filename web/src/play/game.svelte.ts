@@ -1,4 +1,4 @@
-/** A game on the board: its moves, who plays, and the opponent's thinking. Knows no component. */
+/** A game on the board: its moves, its players, and the opponent's search. Knows no component. */
 
 import { api, ApiError, isAborted, sentenceOf } from "../api/client";
 import type { Analysis, Limits, Move, SearchAnswer, Setup, View } from "../api/schema";
@@ -6,7 +6,7 @@ import type { SharedGame } from "./address";
 import { socket } from "../api/socket.svelte";
 import { Question, type Thinking } from "./asking.svelte";
 import { keyOf, placeAfter, placeBefore, positionOf } from "./line";
-import { DEFAULT_CHOICE, nameOf, shortNameOf, toPlayer, type PlayerChoice } from "./players";
+import { DEFAULT_CHOICE, nameOf, shortNameOf, toAgent, type PlayerChoice } from "./players";
 import { learnNames } from "./names";
 import { namesOf, resultOf, type Seat } from "./results";
 import { fitSeats, swapSeats } from "./seats";
@@ -14,33 +14,33 @@ import { fitSeats, swapSeats } from "./seats";
 interface Change {
   view: View;
   line: readonly Move[];
-  settle?: () => void; // what else changes
+  settle?: () => void; // applies the rest of the change
 }
 
-const WATCHING_PAUSE_MS = 450; // between moves where nobody but machines plays
+const WATCHING_PAUSE_MS = 450; // between moves when only agents play
 
 export class Game {
-  /** The position on the board; null until the first one has come. */
+  /** The position on the board; null until the first one arrives. */
   view = $state.raw<View | null>(null);
-  /** All moves of the game, also those after the one on the board. */
+  /** All moves of the game, including those after the position on the board. */
   line = $state.raw<readonly Move[]>([]);
   seats = $state.raw<readonly Seat[]>([]);
   opponent = $state.raw<PlayerChoice>(DEFAULT_CHOICE);
   resigned = $state<number | null>(null);
-  /** Whether machines wait to be told to go on. */
+  /** Whether agents are paused. */
   isPaused = $state(false);
-  /** Whether the next position is on its way. */
+  /** Whether the next position is being loaded. */
   isBusy = $state(false);
   error = $state<string | null>(null);
-  /** What the opponent thought of positions, by their keys. */
+  /** The opponent's analyses, by position key. */
   thoughts = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
-  /** Returns at the end of the line, where it was seen to be over. */
+  /** Returns at the end of the line, once it is known to be over. */
   ending = $state.raw<readonly number[] | null>(null);
-  /** The names of the game's moves that were seen so far, by action. */
+  /** The names of the moves seen so far, by action. */
   moveNames = $state.raw<ReadonlyMap<number, string>>(new Map());
-  /** Whether somebody said who plays, so that nothing changes it by itself. */
+  /** Whether the players were chosen explicitly, so that they are not changed automatically. */
   hasChosen = false;
-  /** Counts games begun: the address gets a new entry for each. */
+  /** Counts the games started: each gets a new history entry. */
   beginnings = $state(0);
 
   readonly at = $derived(this.view?.moves.length ?? 0);
@@ -53,7 +53,7 @@ export class Game {
   readonly isPersonsTurn = $derived(this.#seatToPlay === "human" && !this.isOver);
   readonly isMachinesTurn = $derived(this.#seatToPlay === "machine" && !this.isOver);
   readonly position = $derived(this.view ? positionOf(this.view) : null);
-  /** Whether the opponent should think now. */
+  /** Whether the opponent should search now. */
   readonly isDue = $derived(
     this.isMachinesTurn &&
       this.isAtTip &&
@@ -66,10 +66,10 @@ export class Game {
   #question = new Question();
   #changes: AbortController | null = null;
   #again: (() => Promise<boolean>) | null = null; // the change that failed
-  #isLost = false; // whether the connection is what failed
-  #prepared = new Set<string>(); // games in which a machine has answered
+  #isLost = false; // whether the connection failed
+  #prepared = new Set<string>(); // games in which an agent has answered
 
-  /** What the opponent thinks so far; null while it does not. */
+  /** The opponent's analysis so far; null while it is not searching. */
   get thinking(): Thinking | null {
     return this.#question.thinking;
   }
@@ -79,7 +79,7 @@ export class Game {
     return this.view !== null && this.view.num_players <= 2 && !this.view.has_chance;
   }
 
-  /** Whether no machine has answered in this game yet: its rules are compiled once, at first. */
+  /** Whether no agent has answered in this game yet, so that its rules may still be compiling. */
   get isUnprepared(): boolean {
     return this.view !== null && !this.#prepared.has(this.view.game);
   }
@@ -93,8 +93,8 @@ export class Game {
   }
 
   /**
-   * Puts a game on the board; where machines are to move in the middle of it, they wait. One that
-   * is new gets an entry of its own in the browser's history.
+   * Puts a game on the board. If it is an agent's turn in the middle of the game, the agent waits.
+   * A new game gets its own entry in the browser's history.
    */
   async load(shared: SharedGame, isNew = false): Promise<boolean> {
     const { game, setup, moves, at } = shared;
@@ -106,7 +106,7 @@ export class Game {
     });
   }
 
-  /** Begins a new game with the settings given. */
+  /** Starts a new game with the given settings. */
   async begin(
     game: string,
     seats: readonly Seat[],
@@ -117,18 +117,18 @@ export class Game {
     return this.load(shared, true);
   }
 
-  /** The position on the board becomes the beginning of a new game. */
+  /** Starts a new game from the position on the board. */
   async beginHere(): Promise<void> {
     const view = this.view;
     if (!view?.board || !view.can_set_up || view.to_play < 0) {
-      this.#cutLine(); // no setup can say it: the game keeps the moves that lead here
+      this.#cutLine(); // it cannot be set up: keep the moves that lead here
       this.beginnings += 1;
       return;
     }
     await this.begin(view.game, this.seats, { cells: view.board.cells, to_play: view.to_play });
   }
 
-  /** Makes a move of the person whose turn it is. */
+  /** Plays a move for the person whose turn it is. */
   async play(action: number): Promise<void> {
     const isLegal = this.view?.legal.some((move) => move.action === action) ?? false;
     if (!this.isPersonsTurn || this.isBusy || !isLegal) return;
@@ -138,7 +138,7 @@ export class Game {
     else await this.#move(action);
   }
 
-  /** Shows the position after so many moves; what comes after stays, to go forward again. */
+  /** Shows the position after `at` moves and keeps the later ones for redo. */
   async goTo(at: number): Promise<void> {
     const view = this.view;
     const target = Math.max(0, Math.min(at, this.line.length));
@@ -150,7 +150,7 @@ export class Game {
     }));
   }
 
-  /** The place before the last decision; chance's moves go with the one that led to them. */
+  /** The index before the last decision; chance's moves belong to the decision before them. */
   get undoTarget(): number | null {
     return placeBefore(this.line, this.at, (move) => move.player >= 0);
   }
@@ -159,7 +159,7 @@ export class Game {
     return placeAfter(this.line, this.at);
   }
 
-  /** The place where a person decided last. */
+  /** The index of the last decision by a person. */
   get takeBackTarget(): number | null {
     return placeBefore(this.line, this.at, (move) => this.seats[move.player] === "human");
   }
@@ -168,7 +168,7 @@ export class Game {
     if (target !== null) await this.goTo(target);
   }
 
-  /** Forgets the moves after the position on the board, and lets the game go on. */
+  /** Drops the moves after the position on the board and continues the game. */
   playOnFromHere(): void {
     this.#cutLine();
     this.isPaused = false;
@@ -185,24 +185,24 @@ export class Game {
     this.#forgetFailure();
   }
 
-  /** Does again what failed: the move, the step, or the opponent's thinking. */
+  /** Retries what failed: the move, the step, or the opponent's search. */
   async retry(): Promise<void> {
     if (this.#again) await this.#again();
     else this.goOn();
   }
 
-  /** The connection is back: a machine whose turn was lost with it goes on. */
+  /** Called when the connection is back: resumes an agent's turn that was lost with it. */
   reconnected(): void {
     if (this.#isLost && this.isMachinesTurn) void this.retry();
   }
 
-  /** Takes the board away where the address names no game; the error stays. */
+  /** Clears the board if the address names no game; the error stays. */
   clear(): void {
     this.view = null;
     this.line = [];
   }
 
-  /** Everybody moves on one seat. */
+  /** Moves everybody to the next seat. */
   swapSides(): void {
     this.cancelThinking();
     this.seats = swapSeats(this.seats);
@@ -218,7 +218,7 @@ export class Game {
     this.resigned = this.isPersonsTurn || mine < 0 ? view.to_play : mine;
   }
 
-  /** Changes who plays in the game that is on. */
+  /** Changes the players of the current game. */
   setPlayers(seats: readonly Seat[], opponent: PlayerChoice): void {
     this.cancelThinking();
     this.seats = seats;
@@ -227,18 +227,18 @@ export class Game {
     this.error = null;
   }
 
-  /** Lets the opponent think, if it is to. */
+  /** Starts the opponent's search if it is its turn. */
   askIfDue(limits: Limits): void {
     const position = this.position;
     if (!this.isDue || !position) return;
     const seed = Math.floor(Math.random() * 2 ** 32);
-    this.#question.ask(position, toPlayer(this.opponent, limits, this.canProve), seed, {
+    this.#question.ask(position, toAgent(this.opponent, limits, this.canProve), seed, {
       onanswer: (answer) => this.#take(answer),
       onfailure: (sentence) => this.#fail(sentence, socket.state !== "open"),
     });
   }
 
-  /** The opponent plays what it has found so far. */
+  /** Makes the opponent play its best move so far. */
   stopThinking(): void {
     this.#question.stop();
   }
@@ -247,14 +247,14 @@ export class Game {
     this.#question.cancel();
   }
 
-  /** Ends all that is under way; the game itself stays. */
+  /** Cancels everything in progress; the game itself stays. */
   leave(): void {
     this.cancelThinking();
     this.#changes?.abort();
     this.isBusy = false;
   }
 
-  /** The game as an address and a saved game tell it. */
+  /** The game in the form of addresses and saved games. */
   get shared(): SharedGame | null {
     const view = this.view;
     if (!view) return null;
@@ -318,7 +318,7 @@ export class Game {
     });
   }
 
-  /** Takes over a new position once it has come; a newer change takes the place of an older. */
+  /** Applies a change once its position arrives; a newer change replaces an older one. */
   async #change(make: (signal: AbortSignal) => Promise<Change>): Promise<boolean> {
     this.cancelThinking();
     this.#changes?.abort();
@@ -333,7 +333,7 @@ export class Game {
         line = view.moves;
       }
       if (changes.signal.aborted) return false;
-      change.settle?.(); // with the position, so that nobody sees one without the other
+      change.settle?.(); // together with the position, so that neither is shown without the other
       if (line !== this.line) this.ending = null;
       this.moveNames = learnNames(view.game === this.view?.game ? this.moveNames : new Map(), view, line);
       this.view = view;

@@ -1,11 +1,11 @@
-/** What is drawn on the board for advice, and how advice is worded. */
+/** Hints: what is drawn on the board, and their wording. */
 
 import type { Analysis } from "../api/schema";
 import type { Heat } from "../board/types";
 import { percent } from "../numbers";
 import { expectedScore } from "./results";
 
-/** Shares of visits, or of the prior where nothing was visited; none where neither is known. */
+/** Visit shares, or priors if nothing was visited; empty if neither is known. */
 export function heatOf(analysis: Analysis): ReadonlyMap<number, Heat> | undefined {
   const entries = analysis.moves.flatMap((move): [number, Heat][] => {
     const share = move.share ?? move.prior;
@@ -19,7 +19,7 @@ export function heatOfHint(hint: Analysis): ReadonlyMap<number, Heat> | undefine
   return hint.best === null ? undefined : new Map([[hint.best, { share: 1, label: "hint" }]]);
 }
 
-/** The hint in one sentence; empty where there is none. */
+/** The hint in one sentence, or an empty string. */
 export function wordsOfHint(hint: Analysis): string {
   const move = hint.moves.find((one) => one.action === hint.best);
   if (!move) return "";

@@ -1,4 +1,4 @@
-/** Whether keys with letters and signs do something: speech and shaking hands press them unmeant. */
+/** Whether letter and sign keys are on: speech input and tremor press them by accident. */
 
 const KEPT_AS = "plainzero-letter-keys";
 
@@ -14,7 +14,7 @@ class Letters {
     try {
       localStorage.setItem(KEPT_AS, areOn ? "on" : "off");
     } catch {
-      // No storage here: it lasts as long as the page.
+      // No storage: it lasts until the page is closed.
     }
   }
 }

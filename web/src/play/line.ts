@@ -1,19 +1,19 @@
-/** Places in a line of moves, and names for positions along it. */
+/** Indices into a line of moves, and keys for its positions. */
 
 import type { Move, Position, View } from "../api/schema";
 
-/** The position on a view. */
+/** The position of a view. */
 export function positionOf(view: View): Position {
   return { game: view.game, setup: view.setup, moves: view.moves.map((move) => move.action) };
 }
 
-/** The place before the last move that `holds`, or null. */
+/** The index of the last move for which `holds` is true, or null. */
 export function placeBefore(line: readonly Move[], at: number, holds: (move: Move) => boolean): number | null {
   const index = line.slice(0, at).findLastIndex(holds);
   return index < 0 ? null : index;
 }
 
-/** The next place where somebody decides, behind chance's moves; null at the end. */
+/** The next index at which a player decides, after chance's moves; null at the end. */
 export function placeAfter(line: readonly Move[], at: number): number | null {
   if (at >= line.length) return null;
   let place = at + 1;
@@ -21,16 +21,16 @@ export function placeAfter(line: readonly Move[], at: number): number | null {
   return place;
 }
 
-/** One short text for equal positions of equal pasts. */
+/** A short key, equal for equal positions with equal histories. */
 export function keyOf(position: Position): string {
   return keysAlong(position).at(-1) ?? "";
 }
 
 /**
- * The key of every position on the way, from the beginning on.
+ * The key of every position of the line, from the start.
  *
- * Keys hold a hash of 64 bits over the moves instead of the moves, so that a game of thousands of
- * moves takes thousands of steps here, not their square.
+ * Keys contain a 64-bit hash of the moves instead of the moves, so that the work is linear in the
+ * length of the game rather than quadratic.
  */
 export function keysAlong(position: Position): string[] {
   const moves = position.moves ?? [];

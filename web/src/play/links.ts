@@ -1,4 +1,4 @@
-/** Ways from an opinion to the views that take it apart. */
+/** Links from an analysis to Watch and Formula. */
 
 import type { QueryValue } from "../addresses";
 import { linkTo } from "../router.svelte";
@@ -6,7 +6,7 @@ import { positionQuery } from "../position.svelte";
 import { DEFAULT_CHOICE, isSearch, usesRun, type Kind, type PlayerChoice } from "./players";
 import type { Subject } from "./subject";
 
-/** Watch with the same search: whose opinions guide it, how long, and whether it proves. */
+/** Watch with the same search: evaluator, budget, and whether it proves values. */
 export function watchLink(subject: Subject, choice: PlayerChoice, canProve: boolean, seed: number | null): string {
   const { kind } = choice;
   const isNetwork = usesRun(kind);
@@ -29,12 +29,12 @@ export function formulaLink(subject: Subject, choice: PlayerChoice): string {
   return linkTo("/formula", { ...positionQuery(subject.position), by, simulations });
 }
 
-/** Of those without a run. */
-function evaluatorOf(kind: Kind): "shipped" | "uniform" | "rollout" {
-  return kind === "shipped" ? "shipped" : kind === "puct" ? "uniform" : "rollout";
+/** The evaluator of an agent without a run. */
+function evaluatorOf(kind: Kind): "bundled" | "uniform" | "rollout" {
+  return kind === "bundled" ? "bundled" : kind === "puct" ? "uniform" : "rollout";
 }
 
-/** How many simulations it makes; those it made, where seconds were its limit. */
+/** The number of simulations: the limit, or those made if the limit was in seconds. */
 function simulationsOf(subject: Subject, choice: PlayerChoice): number {
   if (!isSearch(choice.kind)) return DEFAULT_CHOICE.simulations;
   if (choice.budget === "simulations") return choice.simulations;

@@ -14,7 +14,7 @@ const four: GameInfo = {
   ],
   num_players: 2,
   is_own: false,
-  has_shipped: false,
+  has_bundled_network: false,
 };
 
 test("a name holds the parameters that differ from the default", () => {
@@ -28,7 +28,7 @@ test("parameters are read back from a name", () => {
 });
 
 test("every opponent can be read back from its address", () => {
-  for (const kind of ["uct", "shipped", "guided", "network", "alphabeta", "perfect", "random"] as const) {
+  for (const kind of ["uct", "bundled", "guided", "network", "alphabeta", "perfect", "random"] as const) {
     const choice = { ...DEFAULT_CHOICE, kind, run: kind === "guided" || kind === "network" ? "r" : "" };
     const entries = Object.entries(choiceQuery(choice)).flatMap(([name, value]) =>
       value === null || value === undefined ? [] : [[name, String(value)]],

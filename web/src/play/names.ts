@@ -35,7 +35,7 @@ export function parametersIn(name: string, info: GameInfo): ParameterValues {
   );
 }
 
-/** The names of moves known before, and those of a view and a line; the same map where none is new. */
+/** The known names of moves plus those of a view and a line; the same map if none is new. */
 export function learnNames(
   known: ReadonlyMap<number, string>,
   view: View,

@@ -1,4 +1,4 @@
-/** Games that come from elsewhere: from files, from the clipboard, or made by hand. */
+/** Opens games from files, from the clipboard, or set up by hand. */
 
 import { api, sentenceOf } from "../api/client";
 import type { Setup } from "../api/schema";
@@ -19,16 +19,16 @@ export async function openSaved(game: Game, content: string): Promise<string | n
   }
 }
 
-/** Begins a game from a position made by hand; returns why it cannot be, or null. */
+/** Starts a game from a position set up by hand; returns why it cannot, or null. */
 export async function openSetup(game: Game, setup: Setup): Promise<string | null> {
   const name = game.view?.game;
   if (!name || (await game.begin(name, game.seats, setup))) return null;
   const problem = game.error;
-  game.error = null; // it is told where the position is made
+  game.error = null; // shown in the editor instead
   return problem;
 }
 
-/** The text of what was dropped on the page. */
+/** The text of a dropped file. */
 export async function readDropped(event: DragEvent): Promise<string> {
   const file = event.dataTransfer?.files[0];
   return file ? file.text() : (event.dataTransfer?.getData("text/plain") ?? "");

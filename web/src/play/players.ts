@@ -1,29 +1,29 @@
-/** Who can play or analyse, as the page lets people choose; and what the server is asked for. */
+/** The agents that people can choose to play or analyse, and the server's form of each. */
 
-import type { Limits, Player, RunInfo, View } from "../api/schema";
+import type { Agent, Limits, RunInfo, View } from "../api/schema";
 import type { QueryValue } from "../addresses";
 import { short } from "../numbers";
 
-export const KINDS = ["uct", "puct", "threats", "shipped", "guided", "network", "alphabeta", "perfect", "random"] as const;
+export const KINDS = ["uct", "puct", "threats", "bundled", "guided", "network", "alphabeta", "perfect", "random"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface PlayerChoice {
   kind: Kind;
   run: string; // of guided and network
-  step: number | null; // null: the newest weights, as they come
+  step: number | null; // null: always the newest weights
   budget: "simulations" | "seconds";
   simulations: number;
   seconds: number;
   depth: number; // of alphabeta
-  proves: boolean; // whether a search also looks for certain results
+  proves: boolean; // whether a search also proves values
 }
 
 export const titles: Record<Kind, string> = {
   uct: "UCT: random playouts",
   puct: "PUCT: equal priors",
-  threats: "Threes and fours, and search",
-  shipped: "Shipped network and search",
-  guided: "Network and search",
+  threats: "Threat patterns with search",
+  bundled: "Bundled network with search",
+  guided: "Network with search",
   network: "Network without search",
   alphabeta: "Alpha-beta",
   perfect: "Perfect play",
@@ -31,14 +31,14 @@ export const titles: Record<Kind, string> = {
 };
 
 export const explanations: Record<Kind, string> = {
-  uct: "Plays random games to the end from each position it tries. Needs no training.",
-  puct: "Prefers no move beforehand and sees only how games end: the bare search.",
-  threats: "Knows the shapes that win; the search looks ahead. Needs no training, and is strong.",
-  shipped: "A network that was trained before and comes with PlainZero; the search looks ahead.",
-  guided: "A trained network proposes moves and judges positions; the search looks ahead.",
-  network: "Plays the move that the network likes best at first sight.",
-  alphabeta: "Looks a fixed number of moves ahead, as classic chess programs do.",
-  perfect: "Never gives a win or a draw away.",
+  uct: "Evaluates positions by random games. Needs no training.",
+  puct: "Equal priors and no evaluation before the end of the game: the bare search.",
+  threats: "Recognises winning patterns and searches ahead. Strong without training.",
+  bundled: "The trained network bundled with PlainZero, with search.",
+  guided: "A trained network suggests moves and evaluates positions, with search.",
+  network: "Plays the network’s first choice.",
+  alphabeta: "Searches to a fixed depth, like classic chess programs.",
+  perfect: "Never gives away a win or a draw.",
   random: "Any legal move. Easy to beat.",
 };
 
@@ -53,7 +53,7 @@ export const DEFAULT_CHOICE: PlayerChoice = {
   proves: true,
 };
 
-const EVALUATORS = { uct: "rollout", puct: "uniform", threats: "threats", shipped: "shipped", guided: "network" } as const;
+const EVALUATORS = { uct: "rollout", puct: "uniform", threats: "threats", bundled: "bundled", guided: "network" } as const;
 
 export function isSearch(kind: Kind): boolean {
   return kind in EVALUATORS;
@@ -63,8 +63,8 @@ export function usesRun(kind: Kind): boolean {
   return kind === "guided" || kind === "network";
 }
 
-/** The player to ask the server for, within its limits. */
-export function toPlayer(choice: PlayerChoice, limits: Limits, canProve: boolean): Player {
+/** The agent in the server's form, within its limits. */
+export function toAgent(choice: PlayerChoice, limits: Limits, canProve: boolean): Agent {
   switch (choice.kind) {
     case "network":
       return { kind: "network", run: choice.run, step: choice.step };
@@ -86,23 +86,23 @@ export function toPlayer(choice: PlayerChoice, limits: Limits, canProve: boolean
   }
 }
 
-/** What of a game says who can play it. */
-export type Known = Pick<View, "has_perfect" | "has_threats" | "has_shipped" | "num_players">;
+/** What decides which agents can play a game. */
+export type Known = Pick<View, "has_perfect" | "has_threats" | "has_bundled_network" | "num_players">;
 
 export const NOTHING_KNOWN: Known = {
   has_perfect: false,
   has_threats: false,
-  has_shipped: false,
+  has_bundled_network: false,
   num_players: 2,
 };
 
-/** What can be chosen for a game: runs must be of it and have weights, perfect play be known. */
+/** The choices for a game: runs must be of that game and have weights; perfect play needs a solver. */
 export function kindsFor(runs: readonly RunInfo[], known: Known): Kind[] {
   return KINDS.filter((kind) => {
     if (usesRun(kind)) return runs.length > 0;
     if (kind === "perfect") return known.has_perfect;
     if (kind === "threats") return known.has_threats;
-    if (kind === "shipped") return known.has_shipped;
+    if (kind === "bundled") return known.has_bundled_network;
     if (kind === "alphabeta") return known.num_players === 2;
     return true;
   });
@@ -124,9 +124,9 @@ export function nameOf(choice: PlayerChoice): string {
     case "puct":
       return `PUCT, ${budget}`;
     case "threats":
-      return `Threes and fours, ${budget}`;
-    case "shipped":
-      return `Shipped network, ${budget}`;
+      return `Threat patterns, ${budget}`;
+    case "bundled":
+      return `Bundled network, ${budget}`;
     case "guided":
       return `${weights}, ${budget}`;
     case "network":
@@ -146,7 +146,7 @@ export function shortNameOf(choice: PlayerChoice): string {
   return nameOf(choice).split(",", 1)[0] ?? "";
 }
 
-/** The choice as it stands in an address. */
+/** The choice in the form of an address. */
 export function choiceQuery(choice: PlayerChoice): Record<string, QueryValue> {
   const { kind, budget } = choice;
   return {
@@ -159,7 +159,7 @@ export function choiceQuery(choice: PlayerChoice): Record<string, QueryValue> {
   };
 }
 
-/** The choice in an address; null where there is none. */
+/** The choice in an address, or null. */
 export function readChoice(query: URLSearchParams): PlayerChoice | null {
   const kind = KINDS.find((one) => one === query.get("vs"));
   if (!kind) return null;

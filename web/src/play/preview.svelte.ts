@@ -21,7 +21,7 @@ export class Preview {
   #views = new Map<string, View>();
   #asked: AbortController | null = null;
 
-  /** Shows the position after some moves from `base`: two positions are asked for, those at the ends. */
+  /** Shows the position after some moves from `base`; only the two end positions are requested. */
   async show(base: Position, moves: readonly Move[]): Promise<void> {
     this.#asked?.abort();
     const asked = (this.#asked = new AbortController());
@@ -53,7 +53,7 @@ export class Preview {
   }
 }
 
-/** Numbered ghosts on the first board where all that the moves do is to add pieces; else the last board. */
+/** Numbered ghosts on the first board if the moves only add pieces; otherwise the last board. */
 export function makeShown(first: View, last: View, moves: readonly Move[]): Shown | null {
   if (!first.board || !last.board) return null;
   const text = `After ${moves.map((move) => move.name).join(", ")}`;
@@ -62,7 +62,7 @@ export function makeShown(first: View, last: View, moves: readonly Move[]): Show
   return { board: first.board, ghosts, view: last, text };
 }
 
-/** One piece for each move, where it would land; null where the last board says otherwise. */
+/** One piece for each move, where it would land; null if the last board differs. */
 function ghostsOf(first: Board, last: Board, moves: readonly Move[]): Ghost[] | null {
   const cells = first.cells.map((row) => [...row]);
   const ghosts: Ghost[] = [];

@@ -5,7 +5,7 @@ import { signed } from "../numbers";
 
 export type Seat = "human" | "machine";
 
-/** What each player is called; "You" where one person plays. */
+/** Each player's name; "You" if a single person plays. */
 export function namesOf(seats: readonly Seat[], machine: string): string[] {
   const people = seats.filter((seat) => seat === "human").length;
   const machines = seats.length - people;
@@ -15,7 +15,7 @@ export function namesOf(seats: readonly Seat[], machine: string): string[] {
   });
 }
 
-/** How the game ended, in one sentence; empty while it goes on. */
+/** How the game ended, in one sentence; empty while it is in progress. */
 export function resultOf(view: View, names: readonly string[], resigned: number | null): string {
   if (resigned !== null) {
     const name = names[resigned] ?? `Player ${resigned + 1}`;
@@ -32,18 +32,18 @@ export function resultOf(view: View, names: readonly string[], resigned: number 
   return winners[0] === "You" ? "You win." : `${winners[0]} wins.`;
 }
 
-/** What a game's text says besides the board, such as a score; empty where it says nothing. */
+/** What a game's text says besides the board, such as a score; may be empty. */
 export function remarkOf(view: View): string {
   const last = view.text.trimEnd().split("\n").at(-1) ?? "";
   return view.board && /[a-z]{3,}/i.test(last) ? last.trim() : "";
 }
 
-/** Values per player, where the analysis has any. */
+/** Values per player, if the analysis has any. */
 export function valuesOf(analysis: Analysis, numPlayers: number): number[] | null {
   if (analysis.values.length > 0) return analysis.values;
   if (analysis.value === null) return null;
   if (numPlayers === 1) return [analysis.value];
-  if (numPlayers !== 2) return null; // one player's value does not tell the others'
+  if (numPlayers !== 2) return null; // one player's value does not determine the others'
   return [0, 1].map((player) => (player === analysis.to_play ? 1 : -1) * (analysis.value ?? 0));
 }
 
@@ -52,7 +52,7 @@ export function expectedScore(q: number): number {
   return (q + 1) / 2;
 }
 
-/** A certain value in a word. */
+/** A proven value in a word. */
 export function wordFor(value: number | null): string {
   if (value === null) return "–";
   if (value === 1) return "win";

@@ -1,14 +1,14 @@
-/** Who sits where. */
+/** Who plays which seat. */
 
 import type { Seat } from "./results";
 
-/** As many seats as players; where they do not fit, the first is a person's. */
+/** One seat per player; if the given seats do not fit, the first is a person's. */
 export function fitSeats(seats: readonly Seat[], numPlayers: number): Seat[] {
   if (seats.length === numPlayers) return [...seats];
   return Array.from({ length: numPlayers }, (_, player) => (player === 0 ? "human" : "machine"));
 }
 
-/** Everybody moves on one seat; who plays alone changes with the machine. */
+/** Moves everybody to the next seat; a single player swaps with the agent. */
 export function swapSeats(seats: readonly Seat[]): Seat[] {
   const [first, ...rest] = seats;
   if (first === undefined) return [];

@@ -24,9 +24,9 @@ class Offer {
     }
   }
 
-  /** Follows the runs; returns what ends it. */
+  /** Follows the runs; returns a function that stops it. */
   watch(): () => void {
-    const id = socket.request({ type: "watch" }, (message) => {
+    const id = socket.request({ type: "follow-runs" }, (message) => {
       if (message.type !== "run") return;
       const { info, generations } = message;
       this.#learn(info.run, [...generations, ...(info.latest ? [info.latest] : [])]);
@@ -36,7 +36,7 @@ class Offer {
     return () => socket.cancel(id);
   }
 
-  /** Asks which generation each step of a run is. */
+  /** Loads the generation of each step of a run. */
   async loadGenerations(run: string): Promise<void> {
     try {
       this.#learn(run, (await api.run(run)).generations);
@@ -55,17 +55,17 @@ class Offer {
     return this.games.find((info) => info.name === titlePart(name));
   }
 
-  /** Whether a trained network ships for the game of exactly this name. */
-  hasShipped(name: string): boolean {
+  /** Whether there is a bundled network for the game of exactly this name. */
+  hasBundledNetwork(name: string): boolean {
     const info = this.infoOf(name);
-    return info !== undefined && info.has_shipped && info.name === name;
+    return info !== undefined && info.has_bundled_network && info.name === name;
   }
 
   runOf(name: string): RunInfo | undefined {
     return this.runs.find((run) => run.run === name);
   }
 
-  /** The generation whose weights a step holds, where that was heard of. */
+  /** The generation of a step's weights, if known. */
   generationOf(run: string, step: number): number | undefined {
     return step === 0 ? 0 : this.#generations.get(run)?.get(step);
   }

@@ -3,7 +3,7 @@
 export type Cells = readonly (readonly string[])[];
 
 /**
- * The cells after a click with a piece; a click on the same piece takes it away.
+ * The cells after a click with a piece; clicking the same piece removes it.
  *
  * `blank` is the text of an empty cell. On boards with lines between dots, a click on the place of
  * a line draws or removes it whatever the piece, and dots stay.
@@ -21,7 +21,7 @@ export function editCell(
   if (now === undefined || !target || now === "+") return copy;
   const line = lineAt(cells, row, col);
   const isLine = piece === "-" || piece === "|";
-  if (isLine && line === null && hasDots(cells)) return copy; // no line goes through a box
+  if (isLine && line === null && hasDots(cells)) return copy; // a box cannot hold a line
   const wanted = line !== null && piece !== blank ? line : piece;
   target[col] = now === wanted ? blank : wanted;
   return copy;

@@ -1,4 +1,4 @@
-/** What the analysis beside the board is about: which position, and whose opinion. */
+/** What the analysis panel shows: which position, and whose analysis. */
 
 import type { Analysis, Position } from "../api/schema";
 import type { Analyst } from "./analysis.svelte";
@@ -6,13 +6,13 @@ import type { Game } from "./game.svelte";
 import { keyOf, keysAlong } from "./line";
 
 export interface Subject {
-  at: number; // after how many moves of the game
+  at: number; // number of moves before it
   position: Position;
-  analysis: Analysis | null; // null: nothing is known yet
+  analysis: Analysis | null; // null: none yet
   isRunning: boolean;
 }
 
-/** The subject now; null where nobody was asked, or the opponent has not thought yet. */
+/** The current subject; null if there is no analysis, or the opponent has not searched yet. */
 export function subjectOf(game: Game, analyst: Analyst): Subject | null {
   const position = game.position;
   if (analyst.source === "off" || !position) return null;
@@ -28,7 +28,7 @@ export function subjectOf(game: Game, analyst: Analyst): Subject | null {
   return { at, position: { ...position, moves }, analysis: opinions[at] ?? null, isRunning: false };
 }
 
-/** The finished opinions along the line, by the number of moves before them. */
+/** The finished analyses along the line, by the number of moves before them. */
 export function opinionsAlong(game: Game, analyst: Analyst): (Analysis | null)[] {
   if (!game.position) return [];
   const moves = game.line.map((move) => move.action);

@@ -12,7 +12,7 @@ const four: GameInfo = {
   parameters: [],
   num_players: 2,
   is_own: false,
-  has_shipped: true,
+  has_bundled_network: true,
 };
 
 afterEach(() => {
@@ -20,21 +20,21 @@ afterEach(() => {
   offer.runs = [];
 });
 
-test("a game that a network ships for begins against that one", () => {
-  offer.games = [four, { ...four, name: "trio", has_shipped: false }];
+test("a game with a bundled network begins against that one", () => {
+  offer.games = [four, { ...four, name: "trio", has_bundled_network: false }];
   const usual = usualOpponent("four", { ...DEFAULT_CHOICE, kind: "alphabeta" });
-  expect(usual).toMatchObject({ kind: "shipped", budget: "simulations", simulations: 200 });
+  expect(usual).toMatchObject({ kind: "bundled", budget: "simulations", simulations: 200 });
   expect(usualOpponent("trio", usual)).toMatchObject({ kind: "uct", simulations: 800 });
   expect(usualOpponent("four(cols=8)", DEFAULT_CHOICE).kind).toBe("uct");
 });
 
-test("a run of one's own goes before a network that ships", () => {
+test("a run of one's own goes before a bundled network", () => {
   offer.games = [four];
   offer.runs = [{ run: "mine", game: "four", steps: [10] } as unknown as RunInfo];
   expect(usualOpponent("four", DEFAULT_CHOICE)).toMatchObject({ kind: "guided", run: "mine" });
 });
 
-test("a network that ships can be chosen where there is one", () => {
-  expect(kindsFor([], NOTHING_KNOWN)).not.toContain("shipped");
-  expect(kindsFor([], { ...NOTHING_KNOWN, has_shipped: true })).toContain("shipped");
+test("a bundled network can be chosen if there is one", () => {
+  expect(kindsFor([], NOTHING_KNOWN)).not.toContain("bundled");
+  expect(kindsFor([], { ...NOTHING_KNOWN, has_bundled_network: true })).toContain("bundled");
 });

@@ -1,4 +1,4 @@
-/** The opponent that a game begins with. */
+/** The default opponent of a game. */
 
 import { NOTHING_KNOWN, kindsFor, runsOf, usesRun, type PlayerChoice } from "./players";
 import { offer } from "./server.svelte";
@@ -6,7 +6,7 @@ import { offer } from "./server.svelte";
 const NETWORK_SIMULATIONS = 200; // answers within a second or so on a laptop
 const UCT_SIMULATIONS = 800;
 
-/** A network that learns the game, where there is one; else one that ships, what was chosen, or UCT. */
+/** A run's network if any; else the bundled network, the earlier choice, or UCT. */
 export function usualOpponent(game: string, chosen: PlayerChoice): PlayerChoice {
   const runs = runsOf(game, offer.runs);
   const preferred = runs.find((run) => run.run === offer.about?.default_run) ?? runs[0];
@@ -14,8 +14,8 @@ export function usualOpponent(game: string, chosen: PlayerChoice): PlayerChoice 
     const simulations = NETWORK_SIMULATIONS;
     return { ...chosen, kind: "guided", run: preferred.run, step: null, budget: "simulations", simulations };
   }
-  if (offer.hasShipped(game)) {
-    return { ...chosen, kind: "shipped", budget: "simulations", simulations: NETWORK_SIMULATIONS };
+  if (offer.hasBundledNetwork(game)) {
+    return { ...chosen, kind: "bundled", budget: "simulations", simulations: NETWORK_SIMULATIONS };
   }
   const isThere = !usesRun(chosen.kind) && kindsFor([], NOTHING_KNOWN).includes(chosen.kind);
   return isThere ? chosen : { ...chosen, kind: "uct", budget: "simulations", simulations: UCT_SIMULATIONS };

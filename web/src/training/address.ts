@@ -1,10 +1,10 @@
-/** What is looked at in a run, as it stands in an address: `#/training/c4?tab=games&generation=7`. */
+/** The part of a run that is shown, as an address: `#/training/c4?tab=games&generation=7`. */
 
 import { choice, linkTo, optionalNumber, optionalText, type QueryValue } from "../addresses";
 import type { Position, RunInfo } from "../api/schema";
 import { positionQuery } from "../position.svelte";
 
-export const TABS = ["curves", "games", "opinions", "settings"] as const;
+export const TABS = ["curves", "games", "over-time", "settings"] as const;
 export const ACROSS = ["generations", "minutes", "games"] as const;
 
 export type Tab = (typeof TABS)[number];
@@ -38,7 +38,7 @@ export function runPath(run: string): string {
   return `/training/${encodeURIComponent(run)}`;
 }
 
-/** The query with some parameters changed; null takes one out. */
+/** The query with some parameters changed; null removes one. */
 export function changeQuery(
   query: URLSearchParams,
   changes: Record<string, QueryValue>,
@@ -46,7 +46,7 @@ export function changeQuery(
   return { ...Object.fromEntries(query), ...changes };
 }
 
-/** Where one plays against a run. */
+/** The address for playing against a run. */
 export function playAgainst(info: RunInfo, numPlayers: number): string {
   const seats = numPlayers === 2 ? "hm" : null;
   return linkTo("/play", { game: info.game, seats, vs: "guided", run: info.run });
@@ -56,13 +56,13 @@ export function playFrom(position: Position): string {
   return linkTo("/play", positionQuery(position));
 }
 
-/** Where one watches a run's network think about a position. */
+/** The address for watching a run's network search a position. */
 export function watchFrom(position: Position, run: string, step: number | null): string {
   return linkTo("/watch", { ...positionQuery(position), evaluator: "network", run, step: step === null ? null : String(step) });
 }
 
-/** Where a position is shown to all checkpoints of a run. */
-export function opinionsOn(position: Position, run: string): string {
+/** The address of a position over time in a run. */
+export function overTimeOf(position: Position, run: string): string {
   const { moves, setup } = positionQuery(position);
-  return linkTo(runPath(run), { tab: "opinions", at: "given", moves, setup });
+  return linkTo(runPath(run), { tab: "over-time", at: "given", moves, setup });
 }

@@ -1,4 +1,4 @@
-/** How the curves of one or several runs become a chart. */
+/** Turns the curves of one or several runs into a chart. */
 
 import type { Generation } from "../api/schema";
 import type { ChartSeries } from "../ui/charts";
@@ -16,7 +16,7 @@ export interface ChartContent {
   series: ChartSeries[];
 }
 
-const FEW = 60; // values whose places are marked
+const FEW = 60; // up to this many values are marked with dots
 const COLOURS = ["var(--accent)", "var(--player-1)", "var(--player-2)"] as const;
 
 export const acrossTitles: Record<Across, string> = {
@@ -25,7 +25,7 @@ export const acrossTitles: Record<Across, string> = {
   games: "games",
 };
 
-/** A generation's place along the axis. */
+/** A generation's position on the axis. */
 export function placeOf(generation: Generation, across: Across): number | null {
   if (across === "generations") return generation.generation;
   const name = across === "minutes" ? "seconds" : "total_games";
@@ -34,7 +34,7 @@ export function placeOf(generation: Generation, across: Across): number | null {
   return across === "minutes" ? number / 60 : number;
 }
 
-/** The chart of one or several runs; without series where none of them has measured anything. */
+/** The chart of one or several runs; no series if nothing was measured. */
 export function layOut(kind: CurveKind, sources: readonly CurveSource[], across: Across): ChartContent {
   const tables = sources.map((source) => tabulate(kind, source.generations, across));
   const x = [...new Set(tables.flatMap((table) => [...table.keys()]))].sort((a, b) => a - b);
@@ -61,7 +61,7 @@ export function layOut(kind: CurveKind, sources: readonly CurveSource[], across:
 }
 
 
-/** The generations with a value of this kind, by their place; of two at one place the later. */
+/** The generations with a value of this kind, by axis position; the later one wins. */
 function tabulate(
   kind: CurveKind,
   generations: readonly Generation[],
@@ -76,7 +76,7 @@ function tabulate(
   return table;
 }
 
-/** Without gaps inside: a band is not drawn across them, as lines are. */
+/** The error band, with inner gaps filled: unlike lines, bands are not drawn across gaps. */
 function bandOf(
   line: Line,
   numbers: readonly (Generation["numbers"] | undefined)[],
@@ -93,7 +93,7 @@ function bandOf(
   return { low: bridge(ends(-1), x), high: bridge(ends(1), x) };
 }
 
-/** The values with straight lines across the gaps between them. */
+/** The values, with gaps interpolated linearly. */
 export function bridge(values: readonly (number | null)[], x: readonly number[]): (number | null)[] {
   const known = values.flatMap((value, index) => (value === null ? [] : [{ index, value }]));
   return values.map((value, index) => {
@@ -105,7 +105,7 @@ export function bridge(values: readonly (number | null)[], x: readonly number[])
   });
 }
 
-/** The newest value of a metric that is not measured in every generation; null where there is none. */
+/** The newest value of a metric that is not measured in every generation, or null. */
 export function newestOf(generations: readonly Generation[], metric: string): number | null {
   return generations.findLast((one) => metric in one.numbers)?.numbers[metric] ?? null;
 }

@@ -1,4 +1,4 @@
-/** The curves of a run: which there are, and what to look for in each. */
+/** The curves of a run, and what to look for in each. */
 
 import { percent } from "../numbers";
 
@@ -16,18 +16,18 @@ export interface CurveKind {
   lines: readonly Line[];
   format: (value: number) => string;
   range: readonly [number | null, number | null];
-  missing: string; // said where nothing was measured
+  missing: string; // shown if nothing was measured
   isSparse?: boolean; // only measured now and then
 }
 
-const NOT_YET = "Nothing yet: it appears with the first generation.";
+const NOT_YET = "No data yet. It appears with the first generation.";
 const shares: Pick<CurveKind, "format" | "range"> = { format: percent, range: [0, 1] };
 
 export const mainCurves: readonly CurveKind[] = [
   {
     name: "loss",
     title: "Loss",
-    look: "A steep fall at first, then a long slope. It may rise again while the play improves: better games set harder tasks.",
+    look: "Falls steeply, then slowly. It may rise again while play improves, because better games are harder to predict.",
     lines: [
       { metric: "loss", label: "total" },
       { metric: "policy_loss", label: "policy" },
@@ -40,30 +40,30 @@ export const mainCurves: readonly CurveKind[] = [
   {
     name: "rating",
     title: "Rating",
-    look: "Elo points above random moves. Read the band, not the line: where two bands overlap, nothing is certain.",
+    look: "Elo above random play. Read the band, not the line: if two bands overlap, the difference is uncertain.",
     lines: [{ metric: "rating", label: "rating", error: "rating_error", colour: "var(--player-1)" }],
     format: (value) => value.toFixed(0),
     range: [null, null],
-    missing: "Not measured yet: a few games against fixed opponents are played about once a minute.",
+    missing: "Not measured yet. A few games against fixed opponents are played about once per minute.",
     isSparse: true,
   },
   {
     name: "accuracy",
     title: "Accuracy against perfect play",
-    look: "How often the move gives nothing away. The distance between the two lines is what searching adds.",
+    look: "Share of moves that keep the result. The gap between the lines is what search adds.",
     lines: [
       { metric: "accuracy", label: "network alone" },
       { metric: "accuracy_search", label: "with search", colour: "var(--player-1)" },
     ],
     format: percent,
     range: [null, 1],
-    missing: "Not measured yet: solved positions are shown to it about once a minute, where the game has some.",
+    missing: "Not measured yet. Solved positions, if the game has any, are tested about once per minute.",
     isSparse: true,
   },
   {
     name: "positions",
-    title: "Positions a second",
-    look: "The pace of self-play. It should stay level; a dip means that the machine had something else to do.",
+    title: "Positions per second",
+    look: "Self-play speed. It should stay level; a dip means the machine was busy.",
     lines: [{ metric: "positions_per_second", label: "positions/s", colour: "var(--player-2)" }],
     format: compact,
     range: [0, null],
@@ -71,8 +71,8 @@ export const mainCurves: readonly CurveKind[] = [
   },
   {
     name: "games",
-    title: "Games a second",
-    look: "Falls as games become longer: well-matched players need more moves to decide one.",
+    title: "Games per second",
+    look: "Falls as games become longer: evenly matched players need more moves.",
     lines: [{ metric: "games_per_second", label: "games/s", colour: "var(--player-2)" }],
     format: compact,
     range: [0, null],
@@ -81,7 +81,7 @@ export const mainCurves: readonly CurveKind[] = [
   {
     name: "window",
     title: "Replay window",
-    look: "How many positions it learns from. Grows with the run, but more slowly, so that old play is forgotten.",
+    look: "Number of positions to learn from. Grows more slowly than the run, so that old games drop out.",
     lines: [{ metric: "replay_positions", label: "positions", colour: "var(--player-3)" }],
     format: compact,
     range: [0, null],
@@ -89,8 +89,8 @@ export const mainCurves: readonly CurveKind[] = [
   },
   {
     name: "age",
-    title: "Age of what it learns from",
-    look: "Mean age in generations. A slow rise is normal; high above a third of the run, it studies the past.",
+    title: "Age of the data",
+    look: "Mean age in generations. A slow rise is normal; far above a third of the run is too old.",
     lines: [{ metric: "replay_age", label: "generations", colour: "var(--player-3)" }],
     format: (value) => value.toFixed(1),
     range: [0, null],
@@ -102,7 +102,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "entropy",
     title: "Entropy",
-    look: "How undecided the network and the search are. Both fall; near zero the network has stopped considering alternatives.",
+    look: "Uncertainty of the network and the search. Both fall; near zero the network no longer considers alternatives.",
     lines: [
       { metric: "policy_entropy", label: "network" },
       { metric: "target_entropy", label: "search", colour: "var(--player-1)" },
@@ -113,8 +113,8 @@ export const moreCurves: readonly CurveKind[] = [
   },
   {
     name: "kl",
-    title: "Still to learn from the search",
-    look: "Policy loss less the search's own entropy. Falling is good; level means that search and network move on together.",
+    title: "Left to learn from the search",
+    look: "Policy loss minus the search's entropy. Falling is good; level means search and network improve together.",
     lines: [{ metric: "policy_kl", label: "divergence" }],
     format: (value) => value.toFixed(2),
     range: [0, null],
@@ -123,15 +123,15 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "agreement",
     title: "Agreement with the search",
-    look: "How often both like the same move best. Rises as the network learns to guess what the search will find.",
+    look: "How often both prefer the same move. Rises as the network learns to predict the search.",
     lines: [{ metric: "search_agreement", label: "same first choice" }],
     ...shares,
     missing: NOT_YET,
   },
   {
     name: "explained",
-    title: "Results foreseen",
-    look: "Share of the results that the value explains: 0 knows no more than the average, 1 knows every one.",
+    title: "Predicted results",
+    look: "Share of the variance of results that the value explains: 0 is no better than the mean, 1 is perfect.",
     lines: [{ metric: "value_explained", label: "explained" }],
     format: (value) => value.toFixed(2),
     range: [null, 1],
@@ -140,7 +140,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "values",
     title: "Values",
-    look: "Mean and spread of what the network says of positions. A spread near zero means that it calls everything even.",
+    look: "Mean and spread of the network’s values. A spread near zero means it considers every position even.",
     lines: [
       { metric: "value_mean", label: "mean" },
       { metric: "value_spread", label: "spread", colour: "var(--player-1)" },
@@ -153,7 +153,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "results",
     title: "Results of self-play",
-    look: "Draws, and the mean score of who begins. All draws, or always the same winner, would teach nothing.",
+    look: "Draws, and the first player’s mean score. If all games are draws or won by one side, there is nothing to learn.",
     lines: [
       { metric: "draw_rate", label: "draws" },
       { metric: "first_player_score", label: "first player's score", colour: "var(--player-1)" },
@@ -165,7 +165,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "length",
     title: "Length of games",
-    look: "Moves in a game, random openings included. Longer games are often better defended ones.",
+    look: "Moves per game, random openings included. Longer games are often better defended.",
     lines: [{ metric: "game_length", label: "moves", colour: "var(--player-3)" }],
     format: (value) => value.toFixed(1),
     range: [0, null],
@@ -174,7 +174,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "endings",
     title: "How games end",
-    look: "Shares ended early by proof or by giving up. Wrong resignations should stay below a twentieth.",
+    look: "Shares ended early by proof or resignation. Wrong resignations should stay below 5 %.",
     lines: [
       { metric: "proof_rate", label: "proven" },
       { metric: "resign_rate", label: "resigned", colour: "var(--player-1)" },
@@ -186,26 +186,26 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "cache",
     title: "Cache hits",
-    look: "Positions whose evaluation was known already. High in small games, where the same ones come again.",
+    look: "Positions already evaluated. High in small games, where positions repeat.",
     lines: [{ metric: "cache_hit_rate", label: "hits" }],
     ...shares,
-    missing: "This run keeps no evaluations (run.cache_bytes is 0).",
+    missing: "This run has no cache (run.cache_bytes is 0).",
   },
   {
     name: "time",
     title: "Where the time goes",
-    look: "Self-play's share of a generation, and the network's share of self-play. The rest is learning and searching.",
+    look: "Self-play's share of a generation, and the network's share of self-play. The rest is learning and search.",
     lines: [
       { metric: "selfplay_share", label: "self-play" },
-      { metric: "evaluator_share", label: "network in it", colour: "var(--player-1)" },
+      { metric: "evaluator_share", label: "network, within self-play", colour: "var(--player-1)" },
     ],
     ...shares,
     missing: NOT_YET,
   },
   {
     name: "searching",
-    title: "Simulations and evaluations a second",
-    look: "The two lie apart by what the cache and finished games save: simulations that need no network.",
+    title: "Simulations and evaluations per second",
+    look: "The gap is simulations that need no network, thanks to the cache and finished games.",
     lines: [
       { metric: "simulations_per_second", label: "simulations/s" },
       { metric: "evaluations_per_second", label: "evaluations/s", colour: "var(--player-1)" },
@@ -217,7 +217,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "rate",
     title: "Learning rate",
-    look: "The size of its steps. It follows the schedule of the run; going on with more minutes raises it again.",
+    look: "Size of the steps. It follows the run’s schedule; adding minutes raises it again.",
     lines: [{ metric: "learning_rate", label: "rate" }],
     format: (value) => String(Number(value.toPrecision(3))),
     range: [0, null],
@@ -225,8 +225,8 @@ export const moreCurves: readonly CurveKind[] = [
   },
   {
     name: "gradient",
-    title: "Length of gradients",
-    look: "Steady or slowly changing is healthy; spikes that do not go away call for a lower learning rate.",
+    title: "Gradient norm",
+    look: "Steady or slowly changing is healthy; persistent spikes call for a lower learning rate.",
     lines: [{ metric: "gradient_norm", label: "norm" }],
     format: (value) => value.toFixed(2),
     range: [0, null],
@@ -235,7 +235,7 @@ export const moreCurves: readonly CurveKind[] = [
   {
     name: "uses",
     title: "Uses of a position",
-    look: "How often positions in the window were learned from so far. Far above training.reuse it learns by heart.",
+    look: "How often positions in the window were used. Far above training.reuse the network memorises them.",
     lines: [{ metric: "replay_uses", label: "uses", colour: "var(--player-3)" }],
     format: (value) => value.toFixed(2),
     range: [0, null],

@@ -52,7 +52,7 @@ test("what went by unheard is noticed", () => {
   expect(gapsIn([], info(0))).toEqual([]);
 });
 
-test("a run that goes on from an earlier generation is noticed", () => {
+test("a run that resumes from an earlier generation is noticed", () => {
   expect(hasGoneBack(generations(1, 2, 3), info(3), info(2))).toBe(true);
   expect(hasGoneBack(generations(1, 2, 3), info(3), info(3))).toBe(false);
   expect(hasGoneBack(generations(1, 2, 3), undefined, info(2))).toBe(false);

@@ -1,8 +1,8 @@
-/** Generations that arrive in pieces, made into one list. */
+/** Merges generations that arrive in pieces into one list. */
 
 import type { Generation, RunInfo } from "../api/schema";
 
-/** Both lists as one, by number and in order; what arrived later counts. */
+/** Both lists merged in order of generation; later arrivals win. */
 export function mergeGenerations(
   known: readonly Generation[],
   arrived: readonly Generation[],
@@ -16,8 +16,8 @@ export function mergeGenerations(
 }
 
 /**
- * The generations after which some are missing: they went by while nobody listened, or the run
- * itself has no record of them.
+ * The generations after which some are missing: they were committed while nobody listened, or the
+ * run has no record of them.
  */
 export function gapsIn(known: readonly Generation[], info: RunInfo): number[] {
   const numbers = known.map((one) => one.generation);
@@ -26,7 +26,7 @@ export function gapsIn(known: readonly Generation[], info: RunInfo): number[] {
   return last < info.generation ? [...within, last] : within;
 }
 
-/** Whether the run goes on from before what is known: a later generation was never committed. */
+/** Whether the run resumed from an earlier generation: a later one was never committed. */
 export function hasGoneBack(known: readonly Generation[], before: RunInfo | undefined, info: RunInfo): boolean {
   return before !== undefined && info.generation < before.generation && known.length > 0;
 }

@@ -1,4 +1,4 @@
-/** The runs as the page knows them: all of them in short, those looked at with their curves. */
+/** The page's copy of the runs: a summary of all, and the curves of those opened. */
 
 import { SvelteMap } from "svelte/reactivity";
 
@@ -10,7 +10,7 @@ import { gapsIn, hasGoneBack, mergeGenerations } from "./merging";
 
 export type Sections = Record<string, Record<string, boolean | number | string>>;
 
-/** A run that is looked at. */
+/** An opened run. */
 export interface Curves {
   generations: readonly Generation[];
   settings: Sections;
@@ -23,16 +23,16 @@ class Training {
   error = $state<string | null>(null);
   curves = new SvelteMap<string, Curves>();
   curveErrors = new SvelteMap<string, string>();
-  heard = new SvelteMap<string, number>(); // when a run last told how long it has trained, by performance.now()
-  #gaps = new Map<string, string>(); // those that were asked about: what a run has no record of stays a gap
-  #loading = new Map<string, RunUpdate[]>(); // with what was heard meanwhile
+  heard = new SvelteMap<string, number>(); // time of a run's last update, by performance.now()
+  #gaps = new Map<string, string>(); // gaps already requested: what a run has no record of stays a gap
+  #loading = new Map<string, RunUpdate[]>(); // with the updates that arrived during loading
 
-  /** Asks for all runs, and follows them; returns what ends it. */
+  /** Loads all runs and follows them; returns a function that stops it. */
   start(): () => void {
     void this.load();
-    const id = socket.request({ type: "watch" }, (message) => {
+    const id = socket.request({ type: "follow-runs" }, (message) => {
       if (message.type === "run") this.#hear(message);
-      if (message.type === "run-gone") this.#drop(message.run);
+      if (message.type === "run-removed") this.#drop(message.run);
     });
     return () => socket.cancel(id);
   }
@@ -49,16 +49,16 @@ class Training {
     }
   }
 
-  /** Lists the runs anew: nobody tells of those that went while there was no connection. */
+  /** Reloads the list: runs removed while disconnected are not reported. */
   async refresh(): Promise<void> {
     try {
       this.#take(await api.runs());
     } catch {
-      // The connection says so at the top of the page; the next one asks again.
+      // The top bar shows the lost connection; the next one reloads.
     }
   }
 
-  /** Asks for the whole curves of a run; what arrives meanwhile is kept. */
+  /** Loads the complete curves of a run; updates that arrive during loading are kept. */
   async open(run: string): Promise<void> {
     if (this.#loading.has(run)) return;
     const heard: RunUpdate[] = [];
@@ -99,7 +99,7 @@ class Training {
     return this.games.find((game) => game.name === titlePart(name));
   }
 
-  /** "Connect Four", and "Connect Four (rows=7)" where it is not the usual board. */
+  /** "Connect Four", or "Connect Four (rows=7)" with other parameters. */
   titleOf(name: string): string {
     const title = this.gameOf(name)?.title ?? titlePart(name);
     const parameters = name.slice(titlePart(name).length);
@@ -115,7 +115,7 @@ class Training {
     if (!known) return;
     const merged = mergeGenerations(known.generations, generations);
     if (merged !== known.generations) this.curves.set(info.run, { ...known, generations: merged });
-    const isOther = before?.state !== info.state; // the settings may be others
+    const isOther = before?.state !== info.state; // the settings may have changed
     if (isOther || this.#hasNewGap(merged, info) || hasGoneBack(merged, before, info)) void this.open(info.run);
   }
 

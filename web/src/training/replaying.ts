@@ -1,11 +1,11 @@
-/** A recorded move on the board, and who takes the arrow keys. */
+/** A recorded move on the board, and the use of arrow keys. */
 
 import type { RecordedMove } from "../api/schema";
 import type { Heat } from "../board/types";
 
-const FAINTEST = 0.0005; // shares below are not worth a spot
+const FAINTEST = 0.0005; // smaller shares are not drawn
 
-/** What the network was to learn here, by action. */
+/** The policy target of this move, by action. */
 export function heatOf(recorded: RecordedMove): Map<number, Heat> {
   const shown = recorded.policy.filter((one) => one.share >= FAINTEST);
   return new Map(shown.map(({ action, share }) => [action, { share }]));
@@ -18,7 +18,7 @@ export interface ShareRow {
   isPlayed: boolean;
 }
 
-/** The moves with the largest shares, the one that was played among them; and what the rest has. */
+/** The moves with the largest shares, including the one played, and the rest's total share. */
 export function topShares(recorded: RecordedMove, most: number): { rows: ShareRow[]; rest: number; others: number } {
   const played = recorded.move.action;
   const all = recorded.policy.map((one) => ({ ...one, isPlayed: one.action === played }));
@@ -32,7 +32,7 @@ export function topShares(recorded: RecordedMove, most: number): { rows: ShareRo
   return { rows, rest: rest.reduce((sum, one) => sum + one.share, 0), others: rest.length };
 }
 
-/** Whether the arrow keys are free: no field, tab or board that has a use for them has the focus. */
+/** Whether the arrow keys are free: no field, tab or board that uses them has the focus. */
 export function takesArrows(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return false;
   const target = event.target instanceof Element ? event.target : null;

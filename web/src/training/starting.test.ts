@@ -13,7 +13,7 @@ const game: GameInfo = {
   ],
   num_players: 2,
   is_own: false,
-  has_shipped: false,
+  has_bundled_network: false,
 };
 
 test("an untouched form asks for nothing but the game and the time", () => {

@@ -1,9 +1,9 @@
-/** A run to begin, as the form has it and as the server is asked for it. */
+/** A run to start, as a form and as a request to the server. */
 
 import type { GameInfo, StartRun } from "../api/schema";
 import { nameWith, type ParameterValues } from "../play/names";
 
-/** A setting that has a field of its own; 0 or "auto" in `usual` stand for themselves. */
+/** A setting with its own field in the form. */
 export interface Knob {
   option: string; // section.option
   label: string;
@@ -17,8 +17,8 @@ export interface Knob {
 export const knobs: readonly Knob[] = [
   {
     option: "search.simulations",
-    label: "Simulations a move",
-    hint: "More: better games, but fewer.",
+    label: "Simulations per move",
+    hint: "More simulations: better games, but fewer.",
     usual: 16,
     min: 2,
     max: 10_000,
@@ -26,8 +26,8 @@ export const knobs: readonly Knob[] = [
   },
   {
     option: "training.generation_positions",
-    label: "Positions a generation",
-    hint: "New ones before it learns again.",
+    label: "Positions per generation",
+    hint: "New positions before each learning phase.",
     usual: 6000,
     min: 1,
     max: 1_000_000,
@@ -35,8 +35,8 @@ export const knobs: readonly Knob[] = [
   },
   {
     option: "selfplay.games",
-    label: "Games side by side",
-    hint: "In each thread.",
+    label: "Parallel games",
+    hint: "Per thread.",
     usual: 256,
     min: 1,
     max: 4096,
@@ -45,7 +45,7 @@ export const knobs: readonly Knob[] = [
   {
     option: "training.learning_rate",
     label: "Learning rate",
-    hint: "The size of a step, at its highest.",
+    hint: "Peak learning rate.",
     usual: 0.002,
     min: 0.000001,
     max: 1,
@@ -54,8 +54,8 @@ export const knobs: readonly Knob[] = [
 ];
 
 export const networks = [
-  { value: "auto", label: "As the game needs", settings: [] },
-  { value: "mlp", label: "Plain layers (quick, for small games)", settings: ["network.kind=mlp"] },
+  { value: "auto", label: "Automatic", settings: [] },
+  { value: "mlp", label: "Fully connected (fast, for small games)", settings: ["network.kind=mlp"] },
   {
     value: "small",
     label: "Small convolutions (2 × 32)",
@@ -75,15 +75,15 @@ export interface StartForm {
   minutes: number;
   name: string;
   network: NetworkChoice;
-  values: Record<string, number>; // of knobs, by option
-  text: string; // all other settings, one a line
+  values: Record<string, number>; // of the fields, by option
+  text: string; // all other settings, one per line
 }
 
 export function emptyForm(game: string): StartForm {
   return { parameters: {}, minutes: usualMinutes(game), name: "", network: "auto", values: {}, text: "" };
 }
 
-/** Enough for a game to be learned well on an ordinary computer. */
+/** Enough to learn the game well on an ordinary computer. */
 export function usualMinutes(game: string): number {
   return game.startsWith("tic-tac-toe") ? 2 : 20;
 }
@@ -97,7 +97,7 @@ export function requestOf(game: GameInfo, form: StartForm): StartRun {
   };
 }
 
-/** Only what differs from the usual; lines written by hand come last, so they count. */
+/** Only what differs from the defaults; lines typed by hand come last and so take precedence. */
 function settingsOf(form: StartForm): string[] {
   const network = networks.find((one) => one.value === form.network)?.settings ?? [];
   const changed = knobs.flatMap(({ option, usual }) => {
@@ -107,7 +107,7 @@ function settingsOf(form: StartForm): string[] {
   return [...network, ...changed, ...readLines(form.text)];
 }
 
-/** One setting a line; empty lines and what follows a # are left out. */
+/** One setting per line; empty lines and comments after # are ignored. */
 export function readLines(text: string): string[] {
   return text
     .split("\n")

@@ -16,7 +16,7 @@ const stateWords: Record<RunInfo["state"], { word: string; kind: StateKind }> = 
 
 const NEEDS_LEARN = "plainzero[learn]"; // in the server's sentence about a package that is missing
 
-/** The state in a word; a run that only cannot be read without PyTorch has not failed. */
+/** The state in a word; a run that cannot be read only because PyTorch is missing has not failed. */
 export function stateOf(info: RunInfo): { word: string; kind: StateKind } {
   const isUnreadable = info.state === "failed" && info.message.includes(NEEDS_LEARN);
   return isUnreadable ? { word: "Not readable here", kind: "off" } : stateWords[info.state];
@@ -26,7 +26,7 @@ export function isBusy(info: RunInfo): boolean {
   return ["starting", "running", "stopping"].includes(info.state);
 }
 
-/** How far a run is of its limit, from 0 to 1; null without one. */
+/** Progress towards the run's limit, from 0 to 1; null without one. */
 export function progressOf(info: RunInfo): number | null {
   const shares = [
     ...(info.minutes > 0 ? [info.seconds / 60 / info.minutes] : []),
@@ -36,7 +36,7 @@ export function progressOf(info: RunInfo): number | null {
   return info.state === "finished" ? 1 : Math.min(1, Math.max(...shares));
 }
 
-/** A run that has trained so many seconds more, never past its limit. */
+/** The run with `seconds` more training time, up to its limit. */
 export function goOn(info: RunInfo, seconds: number): RunInfo {
   const most = info.minutes > 0 ? Math.max(info.seconds, info.minutes * 60) : Infinity;
   return { ...info, seconds: Math.min(most, info.seconds + Math.max(0, seconds)) };
@@ -50,18 +50,18 @@ export function trainedOf(info: RunInfo): string {
   return `${time}, no limit`;
 }
 
-/** Why no run can be started, stopped or resumed here; empty where it can. */
+/** Why runs cannot be started, stopped or resumed here; empty if they can. */
 export function whyNoTraining(about: About): string {
   if (!about.can_learn) {
-    return "Training needs PyTorch, which is not installed here. Install it with pip install 'plainzero[learn]' and start the server again.";
+    return "Training needs PyTorch, which is not installed. Run pip install 'plainzero[learn]' and restart the server.";
   }
   if (!about.can_train) {
-    return "This server only shows runs: it was started with --no-training. Start it without that option to train from here.";
+    return "This server was started with --no-training and only shows runs.";
   }
   return "";
 }
 
-/** Who won: "Player 1 won", "A draw", or a score of a game for one. */
+/** The result: "Player 1 won", "A draw", or the score of a single-player game. */
 export function resultOf(summary: GameSummary): string {
   const { returns } = summary;
   const best = Math.max(...returns);

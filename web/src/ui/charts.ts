@@ -1,4 +1,4 @@
-/** What a Chart shows, and how it becomes uPlot's options. */
+/** The data of a Chart, and its conversion to uPlot's options. */
 
 import type uPlot from "uplot";
 
@@ -12,7 +12,7 @@ export interface ChartSeries {
   low?: readonly (number | null)[]; // with high: a band, e.g. of an error
   high?: readonly (number | null)[];
   isDashed?: boolean;
-  hasPoints?: boolean; // dots on the values; by default where there are few
+  hasPoints?: boolean; // dots on the values; by default if there are few
   format?: (value: number) => string;
 }
 
@@ -86,7 +86,7 @@ export function chartOptions(
   };
 }
 
-/** One sentence for those who do not see the chart. */
+/** A one-sentence summary for screen readers. */
 export function summarise(title: string, x: readonly number[], series: readonly ChartSeries[]): string {
   const parts = series.map((one) => {
     const known = one.values.flatMap((value) => (value === null ? [] : [value]));

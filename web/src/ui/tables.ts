@@ -5,13 +5,13 @@ import type { Snippet } from "svelte";
 export interface Column<Row> {
   name: string;
   title: string;
-  /** What to sort by and, without `cell`, to show; null comes last either way. */
+  /** The value to sort by and, without `cell`, to show; null always comes last. */
   value: (row: Row) => string | number | null;
   format?: (row: Row) => string;
   cell?: Snippet<[Row]>;
-  isText?: boolean; // set left; numbers are set right
+  isText?: boolean; // aligned left; numbers are aligned right
   hint?: string; // as the title of the heading
-  isFixed?: boolean; // not to be sorted by
+  isFixed?: boolean; // not sortable
 }
 
 export interface Sorting {
@@ -19,7 +19,7 @@ export interface Sorting {
   isDescending: boolean;
 }
 
-/** The rows in order; the order given stands where values are equal or nothing is sorted by. */
+/** The sorted rows; ties and unsorted tables keep the given order. */
 export function sortRows<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],

@@ -1,4 +1,4 @@
-/** Short news at the edge of the page: `toast("Copied.")`. */
+/** Short messages at the edge of the page: `toast("Copied.")`. */
 
 export interface Toast {
   id: number;
@@ -15,7 +15,7 @@ export function toast(message: string, kind: Toast["kind"] = "info"): void {
   last += 1;
   const id = last;
   toasts.push({ id, message, kind });
-  if (kind !== "bad") setTimeout(() => dismiss(id), SHOWN_MS); // what went wrong stays until it is read
+  if (kind !== "bad") setTimeout(() => dismiss(id), SHOWN_MS); // errors stay until dismissed
 }
 
 export function dismiss(id: number): void {

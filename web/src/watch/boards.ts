@@ -1,4 +1,4 @@
-/** Positions as the server draws them, kept for a while: neighbouring nodes share most of their way. */
+/** A cache of position views: neighbouring nodes share most of their path. */
 
 import { api } from "../api/client";
 import type { Move, Position, View } from "../api/schema";
@@ -12,7 +12,7 @@ export function viewOf(position: Position): Promise<View> {
   const key = JSON.stringify([position.game, position.setup ?? null, position.moves ?? []]);
   const known = kept.get(key);
   if (known) {
-    kept.delete(key); // to the end of the line
+    kept.delete(key); // becomes the most recent
     kept.set(key, known);
     return known;
   }
@@ -26,7 +26,7 @@ export function viewOf(position: Position): Promise<View> {
   return asked;
 }
 
-/** The views along a way, the position before it first. */
+/** The views along a path, starting with the position before it. */
 export function viewsAlong(start: Position, moves: readonly Move[]): Promise<View[]> {
   const before = start.moves ?? [];
   return Promise.all(
@@ -37,7 +37,7 @@ export function viewsAlong(start: Position, moves: readonly Move[]): Promise<Vie
   );
 }
 
-/** The moves of a way as numbered stones on the board where it ends; only stones still there. */
+/** The moves of a path as numbered stones on its last board; only stones still there. */
 export function numberStones(views: readonly View[], moves: readonly Move[]): Ghost[] {
   const end = views.at(-1)?.board;
   if (!end) return [];

@@ -1,4 +1,4 @@
-/** From the layout to the screen: across and down have scales of their own, so that flat and deep trees fit. */
+/** Maps the layout to the screen, with separate horizontal and vertical scales so that flat and deep trees fit. */
 
 import type { Box } from "./layout";
 
@@ -18,14 +18,14 @@ export const LEAST_ZOOM = 0.01;
 export const MOST_ZOOM = 8;
 const LEAST_DOWN = 0.02;
 const MOST_DOWN = 2.2;
-const MARGIN = 36; // on the screen, around what is to be seen
+const MARGIN = 36; // pixels around the visible part
 const TEXT = 28; // below the last row
-const MOST_FITTED = 2.6; // small trees are not blown up beyond
+const MOST_FITTED = 2.6; // the largest zoom for small trees
 
-/** Zooms by a factor; what lies at (x, y) on the screen stays there. */
+/** Zooms by a factor around the screen point (x, y). */
 export function zoomAt(camera: Camera, factor: number, x: number, y: number): Camera {
   const zoom = clamp(camera.zoom * factor, LEAST_ZOOM, MOST_ZOOM);
-  const down = clamp(camera.down * Math.sqrt(factor), LEAST_DOWN, MOST_DOWN); // rows part more slowly
+  const down = clamp(camera.down * Math.sqrt(factor), LEAST_DOWN, MOST_DOWN); // rows spread more slowly
   return {
     zoom,
     down,
@@ -38,7 +38,7 @@ export function pan(camera: Camera, dx: number, dy: number): Camera {
   return { ...camera, x: camera.x + dx, y: camera.y + dy };
 }
 
-/** Shows a whole box, its top at the top. */
+/** Fits a whole box, aligned at the top. */
 export function fit(box: Box, size: Size, mostZoom = MOST_FITTED): Camera {
   const width = Math.max(1, size.width - 2 * MARGIN);
   const height = Math.max(1, size.height - 2 * MARGIN - TEXT);
@@ -48,7 +48,7 @@ export function fit(box: Box, size: Size, mostZoom = MOST_FITTED): Camera {
   return { zoom, down, x: size.width / 2 - middle * zoom, y: MARGIN - box.top * down };
 }
 
-/** The camera on its way from one place to another; `share` from 0 to 1. */
+/** Interpolates between two cameras; `share` goes from 0 to 1. */
 export function between(from: Camera, to: Camera, share: number): Camera {
   const mix = (a: number, b: number) => a + (b - a) * share;
   return {
@@ -59,7 +59,7 @@ export function between(from: Camera, to: Camera, share: number): Camera {
   };
 }
 
-/** Moves a camera just so far that a point of the layout is well inside the screen. */
+/** Moves a camera just far enough that a point of the layout is well inside the screen. */
 export function keepInSight(camera: Camera, x: number, y: number, size: Size): Camera {
   const [left, top] = [x * camera.zoom + camera.x, y * camera.down + camera.y];
   const dx = clamp(left, MARGIN, size.width - MARGIN) - left;

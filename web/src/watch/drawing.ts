@@ -1,29 +1,29 @@
-/** Draws a tree on a canvas: only what is in sight, one path for each style. */
+/** Draws the visible part of a tree on a canvas, one path per style. */
 
 import type { Camera, Size } from "./camera";
 import { drawLabels } from "./labels";
 import { COLUMN, ROW, type Layout, type Placed } from "./layout";
 import { TINTS, tintOf, type Palette } from "./palette";
 
-/** What one simulation did, as far as it is shown. */
+/** The visible part of one simulation. */
 export interface Marks {
   path: readonly number[]; // nodes from the root to the leaf
-  lit: number; // edges from the top that are lit
-  notes: ReadonlyMap<number, string>; // what is written beside nodes of the path
-  fresh: number | null; // the node that was just made
+  lit: number; // number of lit edges, from the top
+  notes: ReadonlyMap<number, string>; // texts beside the path's nodes
+  fresh: number | null; // the new node
 }
 
 export interface Scene {
   layout: Layout;
-  xs: Float64Array; // where nodes are now, by the layout's order
+  xs: Float64Array; // current positions of nodes, in layout order
   ys: Float64Array;
   marks: Marks;
   collapsed: ReadonlySet<number>;
   pointed: number | null;
-  hasFocus: boolean; // the keyboard is here
+  hasFocus: boolean; // has keyboard focus
 }
 
-/** A node in sight, on the screen. */
+/** A visible node, in screen coordinates. */
 export interface Seen {
   placed: Placed;
   x: number;
@@ -31,8 +31,8 @@ export interface Seen {
   radius: number;
 }
 
-const OUTSIDE = 40; // pixels beyond the edge that still count as in sight
-const WIDTHS = 6; // steps of an edge's width
+const OUTSIDE = 40; // pixels beyond the edge that still count as visible
+const WIDTHS = 6; // number of edge widths
 const CURVED_FROM = 0.3; // below this zoom, edges are straight
 const OUTLINED_FROM = 0.45;
 
@@ -56,7 +56,7 @@ export function drawTree(
   drawLabels(context, scene, seen, palette, camera, size);
 }
 
-/** The nodes in sight. */
+/** The visible nodes. */
 export function findSeen(scene: Scene, camera: Camera, size: Size): Seen[] {
   const { layout, xs, ys } = scene;
   const { zoom, down } = camera;
@@ -75,7 +75,7 @@ export function findSeen(scene: Scene, camera: Camera, size: Size): Seen[] {
   return seen;
 }
 
-/** The node at a place on the screen, or the nearest within reach. */
+/** The node at a screen point, or the nearest one within reach. */
 export function nodeAt(scene: Scene, camera: Camera, size: Size, x: number, y: number): number | null {
   let best: number | null = null;
   let least = Infinity;
@@ -158,7 +158,7 @@ function drawLitPath(context: Context, scene: Scene, camera: Camera, palette: Pa
   drawLine(context, scene, camera, line, palette.path, 4);
 }
 
-/** Tails below nodes that have more below them than is shown. */
+/** Tails below nodes with hidden descendants. */
 function drawStubs(context: Context, seen: readonly Seen[], palette: Palette): void {
   const path = new Path2D();
   for (const { placed, x, y, radius } of seen) {
@@ -188,7 +188,7 @@ function drawNodes(context: Context, seen: readonly Seen[], palette: Palette, zo
   });
 }
 
-/** Circles; squares where the game is over. */
+/** Circles, or squares if the game is over. */
 function shape(path: Path2D, { x, y, radius }: Seen, isOver: boolean, more = 0): void {
   const reach = radius + more;
   if (isOver) {
@@ -199,7 +199,7 @@ function shape(path: Path2D, { x, y, radius }: Seen, isOver: boolean, more = 0):
   }
 }
 
-/** Rings: around what is proven, what is on the lit path, what is new and what is pointed at. */
+/** Rings around proven nodes, the lit path, the new node and the node pointed at. */
 function drawRings(context: Context, scene: Scene, seen: readonly Seen[], palette: Palette): void {
   const { marks } = scene;
   const lit = new Set(marks.path.slice(0, marks.lit + 1));

@@ -1,4 +1,4 @@
-/** What is written at the nodes: the important ones always, the others as far as there is room. */
+/** Labels of nodes: always for important ones, for others if there is room. */
 
 import { percent, short, signed } from "../numbers";
 import type { Camera, Size } from "./camera";
@@ -12,7 +12,7 @@ const COUNTED_FROM = 27;
 const DETAILED_FROM = 46;
 const COUNTED_FROM_ROWS = 40; // pixels between a node and its children
 const DETAILED_FROM_ROWS = 74;
-const STRONG = 3; // steps from even at which a tint wants the inverse ink
+const STRONG = 3; // tint steps from even at which text needs the inverse ink
 const NOTE = 15; // pixels, the height of a plate
 const LINE = 11.5; // pixels between lines of text
 
@@ -57,7 +57,7 @@ function fitsInside({ placed, radius }: Seen): boolean {
   return (placed.node.move?.name ?? "").length * 6 <= 2 * radius + 2;
 }
 
-/** The numbers below the nodes; counts alone only where nothing else is written. */
+/** The numbers below the nodes; only counts if nothing else is written. */
 function drawNumbers(
   context: Context,
   scene: Scene,
@@ -71,7 +71,7 @@ function drawNumbers(
   const important = isDetailed ? null : importantNodes(scene);
   for (const { placed, x, y, radius } of seen) {
     const { node } = placed;
-    if (important?.has(node.node)) continue; // it has its numbers beside it
+    if (important?.has(node.node)) continue; // its numbers are beside it
     const lines = isDetailed ? detailsOf(node) : [short(node.visits)];
     if (node.hidden > 0 && (isDetailed || scene.collapsed.has(node.node))) lines.push(`+${short(node.hidden)}`);
     const width = Math.max(...lines.map((line) => context.measureText(line).width));
@@ -92,7 +92,7 @@ function detailsOf(node: Seen["placed"]["node"]): string[] {
   return lines;
 }
 
-/** The way of the simulation, the best line and the root's children, the most important first. */
+/** The simulation's path, the best line and the root's children, most important first. */
 function importantNodes({ marks, layout }: Scene): ReadonlySet<number> {
   const children = [...(layout.placed[0]?.children ?? [])].sort((a, b) => b.node.visits - a.node.visits);
   return new Set([
@@ -103,7 +103,7 @@ function importantNodes({ marks, layout }: Scene): ReadonlySet<number> {
   ]);
 }
 
-/** Short texts beside the important nodes, at every zoom: the longest that finds a place. */
+/** Texts beside the important nodes, at every zoom: the longest that fits. */
 function drawImportant(
   context: Context,
   scene: Scene,
@@ -119,7 +119,7 @@ function drawImportant(
     const one = byNode.get(number);
     if (!one) continue;
     const texts = textsOf(one, hasNames && fitsInside(one));
-    // Neighbours are covered only where there is no other place, and then by the shortest text.
+    // Neighbours are covered only if there is no other place, and then by the shortest text.
     for (const [index, text] of texts.entries()) {
       const width = context.measureText(text).width + 2;
       const places = placesBeside(one.x, one.y, one.radius, width, LINE);
@@ -132,7 +132,7 @@ function drawImportant(
   }
 }
 
-/** What may be written beside a node, the longest first. */
+/** Candidate texts beside a node, longest first. */
 function textsOf({ placed }: Seen, isNamed: boolean): string[] {
   const { node } = placed;
   const name = isNamed ? "" : `${node.move?.name ?? "root"}: `;
@@ -142,7 +142,7 @@ function textsOf({ placed }: Seen, isNamed: boolean): string[] {
   return [...new Set([counted + value, counted, brief])];
 }
 
-/** A text with a rim in the colour of the ground, which keeps it readable on an edge. */
+/** Text with an outline in the background colour, readable across an edge. */
 function write(context: Context, palette: Palette, text: string, x: number, y: number, colour: string): void {
   context.lineWidth = 3;
   context.strokeStyle = palette.ground;
@@ -151,7 +151,7 @@ function write(context: Context, palette: Palette, text: string, x: number, y: n
   context.fillText(text, x, y);
 }
 
-/** Values on their way, on plates beside the nodes; no plate covers another node, but the leaf's is always there. */
+/** Backed-up values on plates beside the nodes; no plate covers another node, except the leaf's, which is always shown. */
 function drawNotes(context: Context, scene: Scene, seen: readonly Seen[], palette: Palette, room: Room): void {
   if (scene.marks.notes.size === 0) return;
   const leaf = scene.marks.path.at(-1);

@@ -1,4 +1,4 @@
-/** Where the nodes of a tree lie: a tidy layout, the root on top, siblings in the order of moves. */
+/** A tidy tree layout: the root on top, siblings in move order. */
 
 import { stratify, tree } from "d3-hierarchy";
 
@@ -26,7 +26,7 @@ export interface Layout {
   placed: Placed[]; // parents before their children
   byId: ReadonlyMap<number, Placed>;
   box: Box;
-  principal: Placed[]; // from the root always to the most visited child
+  principal: Placed[]; // follows the most visited child from the root
   mostVisits: number;
 }
 
@@ -81,7 +81,7 @@ function findPrincipal(root: Placed | undefined): Placed[] {
   return line;
 }
 
-/** Most visits first; of equals the better value for the one who moved. */
+/** Most visits first; ties by the value for the player who moved. */
 function isBefore(node: TreeNode, other: TreeNode): boolean {
   if (node.visits !== other.visits) return node.visits > other.visits;
   return (node.q ?? -2) > (other.q ?? -2);

@@ -1,13 +1,13 @@
-/** Ways from a search to the formula. */
+/** Links from a search to Formula. */
 
 import type { NodeView } from "../api/schema";
 import { writeChildren } from "../formula/address";
 import { linkTo } from "../router.svelte";
 import { takesNoise, type Settings } from "./settings";
 
-const BASE = 19652; // c_puct_base, which the searches here leave as it is
+const BASE = 19652; // c_puct_base, unchanged by these searches
 
-/** The formula view with the moves of a node; priors have the root's noise in them already. */
+/** Formula with the moves of a node; priors already include the root's noise. */
 export function formulaLink(node: Pick<NodeView, "moves">, settings: Settings): string {
   const children = node.moves.map((move) => ({
     name: move.name,

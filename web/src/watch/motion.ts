@@ -1,11 +1,11 @@
-/** Where nodes are shown while a tree changes: each glides from where it was; new ones from their parent. */
+/** Animates nodes while a tree changes: each glides from its old place, new ones from their parent. */
 
 import type { Layout } from "./layout";
 
 export const GLIDE_MS = 260;
 
 export class Motion {
-  xs = new Float64Array(0); // shown now, by the layout's order
+  xs = new Float64Array(0); // current positions, in layout order
   ys = new Float64Array(0);
   #layout: Layout | null = null;
   #fromX = new Float64Array(0);
@@ -13,7 +13,7 @@ export class Motion {
   #start = 0;
   #duration = 0;
 
-  /** Begins to move to a new layout; a duration of 0 is there at once. */
+  /** Starts moving to a new layout; a duration of 0 jumps there. */
   head(layout: Layout, now: number, duration: number): void {
     const before = this.#layout;
     const old = new Map<number, number>();
@@ -43,7 +43,7 @@ export class Motion {
     this.advance(now);
   }
 
-  /** Moves on; returns whether there is still some way to go. */
+  /** Advances the animation; returns whether it is still running. */
   advance(now: number): boolean {
     const layout = this.#layout;
     if (!layout) return false;

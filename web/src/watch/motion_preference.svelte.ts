@@ -1,4 +1,4 @@
-/** Whether the system asks for little motion. */
+/** Whether the system prefers reduced motion. */
 
 const query = window.matchMedia("(prefers-reduced-motion: reduce)");
 

@@ -1,4 +1,4 @@
-/** The tokens' colours as a canvas wants them, in the theme in force. */
+/** The tokens' colours for a canvas, in the current theme. */
 
 import { resolveColour, valueColour } from "../colours";
 
@@ -40,7 +40,7 @@ export function readPalette(within: HTMLElement): Palette {
   };
 }
 
-/** The tint of a value from −1 to +1; the last place stands for none. */
+/** The tint index of a value from −1 to +1; the last index means no value. */
 export function tintOf(value: number | null): number {
   if (value === null) return TINTS;
   const share = (Math.min(1, Math.max(-1, value)) + 1) / 2;

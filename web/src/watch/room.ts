@@ -1,4 +1,4 @@
-/** Which parts of a canvas are taken, in small squares, so that texts find free places. */
+/** Tracks occupied parts of a canvas, in small squares, so that texts find free places. */
 
 import type { Size } from "./camera";
 
@@ -32,7 +32,7 @@ export class Room {
     this.#take(text, TEXT);
   }
 
-  /** The first of the places where nothing lies; failing that, where no text does, if that is allowed. */
+  /** The first free place; failing that, the first without text, if allowed. */
   find(places: readonly Rectangle[], mayCoverNodes: boolean): Rectangle | undefined {
     const free = places.find((place) => this.#isFree(place, NODE | TEXT));
     return free ?? (mayCoverNodes ? places.find((place) => this.#isFree(place, TEXT)) : undefined);
@@ -51,7 +51,7 @@ export class Room {
     });
   }
 
-  /** Goes through the squares of a rectangle for as long as `visit` says so. */
+  /** Visits the squares of a rectangle while `visit` returns true. */
   #each({ x, y, width, height }: Rectangle, visit: (square: number) => boolean): boolean {
     const [left, top] = [Math.max(0, Math.floor(x / SQUARE)), Math.max(0, Math.floor(y / SQUARE))];
     const right = Math.min(this.#columns, Math.ceil((x + width) / SQUARE));

@@ -1,4 +1,4 @@
-/** All that the view holds: a position, the settings of one or two searches, and where one looks. */
+/** The state of the Watch view: a position, the settings of one or two searches, and the current moment. */
 
 import { api, sentenceOf } from "../api/client";
 import type { About, GameInfo, Position, RunInfo, View } from "../api/schema";
@@ -13,7 +13,7 @@ import { Watched } from "./watched.svelte";
 export const USUAL_DETAIL = 400;
 export const MOST_DETAIL = 2000;
 const RANDOM_GAMES = { evaluator: "rollout", run: null, step: null, selection: "uct" } as const;
-const OTHER = "b_"; // before the names of the second search's parameters
+const OTHER = "b_"; // prefix of the second search's parameters
 
 export class Session {
   about = $state.raw<About | null>(null);
@@ -28,7 +28,7 @@ export class Session {
   isOutline = $state(false);
   readonly timeline = new Timeline();
   readonly sides = [new Watched(), new Watched()] as const;
-  isDue = $state(false); // an address wants it to think, as soon as there is a connection
+  isDue = $state(false); // an address requests a search once connected
   #thinksAtOnce = $state(false);
   #begin: { simulation: number | null; phase: number } = { simulation: null, phase: LAST_PHASE };
   readonly #views = new Latest<Position, View>(
@@ -37,7 +37,7 @@ export class Session {
     (error) => (this.message = sentenceOf(error)),
   );
 
-  /** The searches that are set up. */
+  /** The configured searches. */
   get active(): readonly Watched[] {
     return this.isComparing ? this.sides : this.sides.slice(0, 1);
   }
@@ -46,7 +46,7 @@ export class Session {
     return this.active.some((side) => side.isBusy);
   }
 
-  /** Those of them that were asked for; a second one that was only just wished for is not among them. */
+  /** The searches that were started; excludes a second one that is only configured. */
   get begun(): readonly Watched[] {
     return this.active.filter((side) => side.state !== "idle");
   }
@@ -55,17 +55,17 @@ export class Session {
     return this.begun.length > 0;
   }
 
-  /** Whether two searches stand beside each other. */
+  /** Whether two searches are shown side by side. */
   get isPaired(): boolean {
     return this.begun.length > 1;
   }
 
-  /** Whether none is under way any more, and one at least can be looked at. */
+  /** Whether no search is running and at least one can be viewed. */
   get isDone(): boolean {
     return !this.isBusy && this.begun.some((side) => side.state === "done");
   }
 
-  /** A or B; nothing where a search is alone. */
+  /** A or B; empty for a single search. */
   nameOf(side: Watched): string {
     return this.isPaired ? (side === this.sides[0] ? "A" : "B") : "";
   }
@@ -74,7 +74,7 @@ export class Session {
     return this.runs.filter((run) => run.game === this.position?.game && run.steps.length > 0);
   }
 
-  /** Asks what there is, then reads an address. */
+  /** Loads the server's offer, then reads an address. */
   async load(query: URLSearchParams): Promise<void> {
     this.message = "";
     try {
@@ -85,7 +85,7 @@ export class Session {
     }
   }
 
-  /** Takes over what an address says; the shared position where it names none. */
+  /** Applies an address; uses the shared position if it names none. */
   read(query: URLSearchParams): void {
     const game = this.about?.default_game;
     const position = readPosition(query) ?? current.position ?? (game ? { game, moves: [] } : null);
@@ -101,7 +101,7 @@ export class Session {
     this.goTo(position);
   }
 
-  /** The parameters that bring somebody else to the same place. */
+  /** The address parameters of the current state. */
   get query(): Record<string, QueryValue> {
     if (!this.position) return {};
     const { simulation, phase } = this.timeline;
@@ -123,7 +123,7 @@ export class Session {
     return linkTo("/watch", this.query);
   }
 
-  /** Another position; searches of the old one are dropped. */
+  /** Changes the position and drops searches of the old one. */
   goTo(position: Position): void {
     for (const side of this.sides) side.forget();
     this.timeline.reset(0);
@@ -135,7 +135,7 @@ export class Session {
     this.#views.ask(position);
   }
 
-  /** Plays a move; chance moves by itself afterwards. */
+  /** Plays a move; chance then moves automatically. */
   async play(action: number): Promise<void> {
     if (!this.position) return;
     try {
@@ -164,7 +164,7 @@ export class Session {
     });
   }
 
-  /** The same searches once more, or one of them; the place on the timeline is kept. */
+  /** Repeats the searches, or one of them, and keeps the place on the timeline. */
   thinkAgain(sides: readonly Watched[] = this.begun): void {
     const { simulation, phase, isAtEnd } = this.timeline;
     if (!isAtEnd) this.#begin = { simulation, phase };
@@ -175,7 +175,7 @@ export class Session {
     for (const side of this.active) side.stop();
   }
 
-  /** Once the searches are done: the whole tree is shown, or the place that an address named. */
+  /** Shows the whole tree, or the moment named by an address, once the searches are done. */
   begin(): void {
     const last = Math.max(...this.begun.map((side) => side.simulations));
     this.timeline.reset(last, this.#begin.simulation ?? last, this.#begin.phase);
@@ -191,13 +191,13 @@ export class Session {
   #arrive(view: View): void {
     this.view = view;
     for (const settings of this.settings) {
-      if (settings.evaluator === "shipped" && !view.has_shipped) Object.assign(settings, RANDOM_GAMES);
+      if (settings.evaluator === "bundled" && !view.has_bundled_network) Object.assign(settings, RANDOM_GAMES);
     }
     this.isDue = this.#thinksAtOnce && !view.is_over;
     this.#thinksAtOnce = false;
   }
 
-  /** Networks play their own game alone. */
+  /** A network plays only its own game. */
   #leaveOtherRuns(): void {
     const names = this.runsOfGame.map((run) => run.run);
     for (const settings of this.settings) {

@@ -1,10 +1,10 @@
-/** The settings of one search, as the page sets them and as an address carries them. */
+/** The settings of one search, as set on the page and stored in an address. */
 
 import { choice, flag, number, optionalNumber, optionalText, type QueryValue } from "../addresses";
-import type { RunInfo, SearchPlayer } from "../api/schema";
+import type { RunInfo, SearchAgent } from "../api/schema";
 import { whole } from "../numbers";
 
-export const EVALUATORS = ["rollout", "uniform", "network", "shipped"] as const;
+export const EVALUATORS = ["rollout", "uniform", "network", "bundled"] as const;
 export const SELECTIONS = ["uct", "puct", "puct-log", "gumbel"] as const;
 export const NOISE_WEIGHT = 0.25; // AlphaZero's, in self-play
 export const MOST_C = 20;
@@ -48,7 +48,7 @@ export function defaultSettings(): Settings {
   };
 }
 
-/** The formula that an evaluator is used with by default. */
+/** The default formula of an evaluator. */
 export function usualSelection(evaluator: Evaluator): Selection {
   return evaluator === "rollout" ? "uct" : "puct";
 }
@@ -57,10 +57,10 @@ export function takesNoise(settings: Settings): boolean {
   return settings.selection === "puct" || settings.selection === "puct-log";
 }
 
-/** The player that the server is asked for. */
-export function playerOf(settings: Settings): SearchPlayer {
+/** The agent in the server's form. */
+export function agentOf(settings: Settings): SearchAgent {
   const isNoisy = settings.hasNoise && takesNoise(settings);
-  const options: NonNullable<SearchPlayer["options"]> = {
+  const options: NonNullable<SearchAgent["options"]> = {
     selection: settings.selection,
     noise_weight: isNoisy ? NOISE_WEIGHT : 0,
     proven_values: settings.hasProofs,
@@ -85,7 +85,7 @@ export function describe(settings: Settings): string {
     rollout: "random games",
     uniform: "equal priors",
     network: settings.run ?? "",
-    shipped: "shipped network",
+    bundled: "bundled network",
   };
   const parts = [evaluators[settings.evaluator]];
   if (settings.evaluator === "network" && settings.step !== null) parts.push(`step ${whole(settings.step)}`);
@@ -98,7 +98,7 @@ export function describe(settings: Settings): string {
   return parts.join(" · ");
 }
 
-/** The settings as parameters of an address; `prefix` keeps those of two searches apart. */
+/** The settings as address parameters; `prefix` distinguishes two searches. */
 export function settingsQuery(settings: Settings, prefix = ""): Record<string, QueryValue> {
   const isNetwork = settings.evaluator === "network";
   const query: Record<string, QueryValue> = {
@@ -117,7 +117,7 @@ export function settingsQuery(settings: Settings, prefix = ""): Record<string, Q
   return Object.fromEntries(Object.entries(query).map(([name, value]) => [prefix + name, value]));
 }
 
-/** The settings in an address; what is missing or unreadable is as usual. */
+/** The settings in an address, with defaults for missing or unreadable ones. */
 export function readSettings(query: URLSearchParams, prefix = ""): Settings {
   const usual = defaultSettings();
   const get = (name: string) => query.get(prefix + name);
@@ -173,7 +173,7 @@ export function presetsFor(runs: readonly RunInfo[]): Preset[] {
   if (run && run.steps.length > 1 && first !== undefined) {
     presets.push({
       name: "checkpoints",
-      title: "The first and the newest checkpoint",
+      title: "First and latest checkpoint",
       pair: [{ ...plain, step: first }, plain],
     });
   }

@@ -1,4 +1,4 @@
-/** A canvas with a tree on it: what is drawn, from where it is seen, and when it is drawn again. */
+/** A canvas with a tree: its content, its camera, and when it is redrawn. */
 
 import type { TreeNode } from "../api/schema";
 import { between, fit, keepInSight, pan, zoomAt, type Camera, type Size } from "./camera";
@@ -8,12 +8,12 @@ import { ease, GLIDE_MS, Motion } from "./motion";
 import { motionPreference } from "./motion_preference.svelte";
 import { readPalette, type Palette } from "./palette";
 
-/** What the camera does when the tree changes: shows all, keeps to the best line, or stays. */
+/** What the camera does when the tree changes: show all, follow the best line, or stay. */
 export type Aim = "all" | "best" | "free";
 
-export const MEASURE = "draw the tree"; // the name of each drawing in the browser's timings
+export const MEASURE = "draw the tree"; // name of the measure in the browser's performance timeline
 const NO_MARKS: Marks = { path: [], lit: 0, notes: new Map(), fresh: null };
-const LINE_ZOOM = 2.4; // the best line is followed no closer than this
+const LINE_ZOOM = 2.4; // the largest zoom when following the best line
 
 export class Stage {
   aim = $state<Aim>("all");
@@ -43,7 +43,7 @@ export class Stage {
     };
   }
 
-  /** Shows another tree; nodes glide to their new places unless that is to be quick. */
+  /** Shows another tree; nodes glide to their new places unless `isQuick`. */
   setTree(nodes: readonly TreeNode[], isQuick: boolean): void {
     this.layout = layOut(nodes);
     const duration = isQuick || motionPreference.isReduced ? 0 : GLIDE_MS;
@@ -79,7 +79,7 @@ export class Stage {
     this.#move(pan(this.#camera, dx, dy));
   }
 
-  /** Zooms around a place of the canvas, or its middle. */
+  /** Zooms around a point of the canvas, or its centre. */
   zoom(factor: number, x = this.#size.width / 2, y = this.#size.height / 2): void {
     this.#move(zoomAt(this.#camera, factor, x, y));
   }
@@ -88,7 +88,7 @@ export class Stage {
     return nodeAt(this.#scene, this.#camera, this.#size, x, y);
   }
 
-  /** Points at the node beside the one pointed at; the root where none was. */
+  /** Points at a neighbour of the node pointed at, or at the root if none is. */
   walk(direction: "up" | "down" | "left" | "right"): void {
     const at = this.pointed === null ? undefined : this.layout.byId.get(this.pointed);
     const beside = at?.parent?.children ?? [];
@@ -103,7 +103,7 @@ export class Stage {
     this.draw();
   }
 
-  /** Draws with the next frame; several wishes make one drawing. */
+  /** Draws in the next frame; several requests make one drawing. */
   draw(): void {
     if (this.#request === 0 && this.#canvas) {
       this.#request = requestAnimationFrame((now) => this.#render(now));
@@ -123,7 +123,7 @@ export class Stage {
   }
 
   #move(camera: Camera): void {
-    this.aim = "free"; // the hand decides from now on
+    this.aim = "free"; // the user controls the camera from now on
     this.#flight = null;
     this.#camera = camera;
     this.draw();

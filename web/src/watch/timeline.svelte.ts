@@ -1,18 +1,18 @@
-/** Where one is in the course of a search: a simulation, and one of its four phases. */
+/** The current moment of a search: a simulation, and one of its four phases. */
 
 export const PHASES = ["Select", "Expand", "Evaluate", "Back up"] as const;
 export const LAST_PHASE = 3;
-export const LEAST_SPEED = 0.5; // steps a second
+export const LEAST_SPEED = 0.5; // steps per second
 export const MOST_SPEED = 500;
 
 export type Unit = "simulation" | "phase";
 
 export class Timeline {
-  last = $state(0); // simulations there are
+  last = $state(0); // number of simulations
   simulation = $state(0); // 0: before the first
   phase = $state(LAST_PHASE);
   unit = $state<Unit>("simulation");
-  speed = $state(2); // steps a second
+  speed = $state(2); // steps per second
   isPlaying = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -24,7 +24,7 @@ export class Timeline {
     return this.simulation === 0;
   }
 
-  /** Begins anew with a search of so many simulations. */
+  /** Starts over with a search of `last` simulations. */
   reset(last: number, simulation = 0, phase = LAST_PHASE): void {
     this.pause();
     this.last = last;
@@ -55,7 +55,7 @@ export class Timeline {
     else this.phase -= 1;
   }
 
-  /** Shows one phase of this simulation; from now on steps are phases. */
+  /** Shows one phase of this simulation and switches to steps of phases. */
   goToPhase(phase: number): void {
     this.unit = "phase";
     if (this.simulation === 0) this.simulation = Math.min(1, this.last);
@@ -79,7 +79,7 @@ export class Timeline {
     clearTimeout(this.#timer);
   }
 
-  /** At great speed several steps are made at once, as many as the time that went by asks for. */
+  /** Advances by the elapsed time; at high speed this may be several steps at once. */
   #tick(before: number, rest: number): void {
     const wait = Math.max(16, 1000 / this.speed);
     this.#timer = setTimeout(() => {

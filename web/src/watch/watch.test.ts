@@ -6,7 +6,7 @@ import { Latest } from "../latest";
 import { COLUMN, layOut, ROW } from "./layout";
 import { Motion } from "./motion";
 import { TINTS, tintOf } from "./palette";
-import { defaultSettings, playerOf, readSettings, settingsQuery, type Settings } from "./settings";
+import { agentOf, defaultSettings, readSettings, settingsQuery, type Settings } from "./settings";
 import { linkTo } from "../addresses";
 
 function node(id: number, parent: number, visits: number, action = id): TreeNode {
@@ -108,8 +108,8 @@ describe("settings", () => {
 
   it("ask for noise only where the formula has priors", () => {
     const settings: Settings = { ...defaultSettings(), hasNoise: true, alpha: 0.3 };
-    expect(playerOf(settings).options).toMatchObject({ selection: "uct", noise_weight: 0, c_uct: 1.41 });
-    expect(playerOf({ ...settings, selection: "puct" }).options).toMatchObject({ noise_weight: 0.25, noise_alpha: 0.3 });
+    expect(agentOf(settings).options).toMatchObject({ selection: "uct", noise_weight: 0, c_uct: 1.41 });
+    expect(agentOf({ ...settings, selection: "puct" }).options).toMatchObject({ noise_weight: 0.25, noise_alpha: 0.3 });
   });
 });
 

@@ -1,4 +1,4 @@
-/** One search that is watched: asked for, followed while it runs, looked at when it is done. */
+/** One watched search: started, followed while it runs, and viewed when it is done. */
 
 import { SvelteSet } from "svelte/reactivity";
 
@@ -8,23 +8,23 @@ import type {
   FromServer,
   NodeView,
   Position,
-  StepView,
-  Thought,
+  SimulationView,
+  Traced,
   TreeNode,
   TreeView,
 } from "../api/schema";
 import { socket } from "../api/socket.svelte";
 import { Latest } from "../latest";
-import { playerOf, type Settings } from "./settings";
+import { agentOf, type Settings } from "./settings";
 import { LAST_PHASE } from "./timeline.svelte";
 
-const FORGOTTEN = "not kept any more"; // in the server's sentence
+const DROPPED = "was dropped"; // in the server's message
 
-/** All that is shown of one simulation. */
+/** Everything shown for one simulation. */
 export interface Frame {
   simulation: number;
-  step: StepView | null; // null before the first simulation
-  before: TreeView | null; // without the simulation; null where it was not wanted
+  step: SimulationView | null; // null before the first simulation
+  before: TreeView | null; // without the simulation; null if not requested
   after: TreeView;
   rootBefore: NodeView | null;
   rootAfter: NodeView;
@@ -35,7 +35,7 @@ export interface Shown {
   phase: number;
 }
 
-/** Where to look, and what of the tree is wanted. */
+/** Which moment and which part of the tree to load. */
 export interface Place {
   simulation: number;
   phase: number;
@@ -46,10 +46,10 @@ export interface Place {
 
 interface Wish extends Omit<Place, "phase"> {
   id: string;
-  isPhased: boolean; // what was before the simulation is wanted too
+  isPhased: boolean; // also load the tree before the simulation
 }
 
-/** Why a look had no answer: the server was away, it does not keep the search any more, or it refused. */
+/** Why a view could not be loaded: no connection, the search was dropped, or the server refused. */
 export interface Missed {
   reason: "away" | "forgotten" | "refused";
   message: string;
@@ -59,21 +59,21 @@ export type WatchedState = "idle" | "waiting" | "running" | "done" | "failed";
 
 export class Watched {
   state = $state<WatchedState>("idle");
-  ahead = $state(0); // searches that come first, while it waits
-  wanted = $state(0); // simulations asked for
+  ahead = $state(0); // searches ahead in the queue
+  wanted = $state(0); // number of simulations requested
   seconds = $state(0);
-  analysis = $state.raw<Analysis | null>(null); // so far, then at the end
-  thought = $state.raw<Thought | null>(null);
+  analysis = $state.raw<Analysis | null>(null); // so far, then final
+  thought = $state.raw<Traced | null>(null);
   message = $state(""); // why it failed
   shown = $state.raw<Shown | null>(null);
-  missed = $state.raw<Missed | null>(null); // the last look, where it had no answer
+  missed = $state.raw<Missed | null>(null); // the last view, if it could not be loaded
   position = $state.raw<Position | null>(null);
-  settings = $state.raw<Settings | null>(null); // it was asked for with these
+  settings = $state.raw<Settings | null>(null); // of this search
   readonly collapsed = new SvelteSet<number>();
   readonly opened = new SvelteSet<number>();
   #id: string | null = null;
-  #wish: Wish | null = null; // asked for last
-  #arrived: Wish | null = null; // what is shown
+  #wish: Wish | null = null; // the latest request
+  #arrived: Wish | null = null; // the view shown
   #unanswered: Wish | null = null;
   #phase = LAST_PHASE;
   readonly #frames = new Latest<Wish, Frame>(
@@ -94,7 +94,7 @@ export class Watched {
     return this.thought?.simulations ?? 0;
   }
 
-  /** The simulations that what is shown has behind it. */
+  /** The number of simulations in the view shown. */
   get moment(): number {
     if (!this.shown) return 0;
     const { frame, phase } = this.shown;
@@ -108,7 +108,7 @@ export class Watched {
     this.wanted = settings.simulations;
     this.state = "waiting";
     this.#id = socket.request(
-      { type: "think", position, player: playerOf(settings), seed: settings.seed },
+      { type: "trace", position, agent: agentOf(settings), seed: settings.seed },
       (message) => this.#hear(message),
     );
   }
@@ -117,7 +117,7 @@ export class Watched {
     if (this.position && this.settings) this.think(this.position, this.settings);
   }
 
-  /** Enough: what it found so far can be watched. */
+  /** Stops the search; its result so far can be watched. */
   stop(): void {
     if (this.isBusy && this.#id) socket.stop(this.#id);
   }
@@ -142,14 +142,14 @@ export class Watched {
     this.opened.clear();
   }
 
-  /** Shows a simulation in one of its phases, as soon as the server has told what it was like. */
+  /** Shows a phase of a simulation once the server has sent it. */
   show({ simulation, phase, ...rest }: Place): void {
     if (this.state !== "done" || !this.#id) return;
     this.#phase = simulation > this.simulations ? LAST_PHASE : phase;
     const isPhased = this.#phase < LAST_PHASE;
     const wish: Wish = { id: this.#id, simulation: Math.min(simulation, this.simulations), isPhased, ...rest };
     const asked = this.#wish;
-    // A frame that was asked for with all its phases serves the last phase as well.
+    // A frame loaded with all its phases also serves the last phase.
     if (asked && (isSame(wish, asked) || isSame({ ...wish, isPhased: true }, asked))) {
       const frame = this.#arrived === asked ? this.shown?.frame : undefined;
       if (frame) this.shown = { frame, phase: this.#phase };
@@ -159,14 +159,14 @@ export class Watched {
     this.#frames.ask(wish);
   }
 
-  /** Asks once more for what had no answer. */
+  /** Retries the view that could not be loaded. */
   lookAgain(): void {
     if (!this.#unanswered) return;
     this.#wish = this.#unanswered;
     this.#frames.ask(this.#unanswered);
   }
 
-  /** Closes a node, or opens it. */
+  /** Closes or opens a node. */
   toggle(node: number): void {
     const { hasChildren, hidden } = this.#lookUp(node);
     if (this.collapsed.has(node)) this.collapsed.delete(node);
@@ -188,7 +188,7 @@ export class Watched {
       this.state = "running";
       this.analysis = message.analysis;
       this.seconds = message.seconds;
-    } else if (message.type === "thought") {
+    } else if (message.type === "traced") {
       this.thought = message;
       this.analysis = message.analysis;
       this.seconds = message.seconds;
@@ -203,9 +203,9 @@ export class Watched {
     this.shown = { frame, phase: wish === this.#wish ? this.#phase : LAST_PHASE };
   }
 
-  /** What is shown stays; the connection may come back, but not what a server has forgotten. */
+  /** Keeps the current view; the connection may come back, but a dropped search does not. */
   #miss(wish: Wish, message: string): void {
-    const isForgotten = message.includes(FORGOTTEN);
+    const isForgotten = message.includes(DROPPED);
     this.missed = { reason: socket.state !== "open" ? "away" : isForgotten ? "forgotten" : "refused", message };
     this.#unanswered = wish;
     this.#wish = null;
@@ -217,7 +217,7 @@ export class Watched {
   }
 }
 
-/** The nodes of the tree in a phase: the new one is there from the second on, and counts in the last. */
+/** The tree's nodes in a phase: the new one appears in the second and counts in the last. */
 export function nodesOf({ frame, phase }: Shown): readonly TreeNode[] {
   const { before, after, step } = frame;
   if (!before || !step || phase === LAST_PHASE) return after.nodes;
@@ -233,15 +233,15 @@ function isSame(wish: Wish, other: Wish): boolean {
   return JSON.stringify(wish) === JSON.stringify(other);
 }
 
-/** Asks for a simulation, and for the tree with its way in sight. */
+/** Loads a simulation, and the tree with its path visible. */
 async function loadFrame(wish: Wish): Promise<Frame> {
   const { id, simulation, collapsed } = wish;
-  const step = simulation > 0 ? await socket.look({ type: "look-at-step", id, simulation }) : null;
-  const last = step?.choices.at(-1)?.node; // its children are wanted, the new one among them
+  const step = simulation > 0 ? await socket.view({ type: "get-simulation", id, simulation }) : null;
+  const last = step?.choices.at(-1)?.node; // its children are needed, including the new one
   const opened = last === undefined ? wish.opened : [...wish.opened, last];
   const lookAt = (moment: number) =>
-    socket.look({ type: "look", id, simulation: moment, most_nodes: wish.mostNodes, collapsed, opened });
-  const rootAt = (moment: number) => socket.look({ type: "look-at-node", id, simulation: moment, node: 0 });
+    socket.view({ type: "get-tree", id, simulation: moment, max_nodes: wish.mostNodes, collapsed, opened });
+  const rootAt = (moment: number) => socket.view({ type: "get-node", id, simulation: moment, node: 0 });
   const wantsBefore = wish.isPhased && step !== null;
   const [after, rootAfter, before, rootBefore] = await Promise.all([
     lookAt(simulation),

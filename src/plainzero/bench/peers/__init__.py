@@ -1,4 +1,5 @@
-"""Other programs' self-play, each played in processes of its own by whatever Python has them.
+"""Other programs' search and self-play, run in separate processes by a Python that has them.
 
-Nothing here imports PlainZero: `serve.py` is started by its path, and finds the others beside it.
+Nothing here imports PlainZero: the two scripts are started by path and import the other modules
+from their own folder.
 """

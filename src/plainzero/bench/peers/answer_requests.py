@@ -1,9 +1,9 @@
-"""A peer that answers requests in this process, one after the other, on whatever device it finds.
+"""Answers requests with a peer's measurements, one at a time, on the device that the peer finds.
 
-Started as `python serve_requests.py MODULE`. The first line on stdout is `{"ready": versions}` with
-what the module says of the device, or `{"missing": why}` or `{"failed": why}`. Each line on stdin
-is a request in JSON, answered by a line of JSON: what the module measured, or `{"failed": why}`,
-again with the versions and the device. The end of stdin ends the process.
+Usage: `python answer_requests.py MODULE`. The first line on stdout is `{"ready": versions}` with a
+description of the device, `{"missing": reason}` or `{"failed": reason}`. Each line on stdin is a
+request in JSON, answered by one line of JSON: the module's measurement or `{"failed": reason}`,
+with the versions and the device. The process exits at the end of stdin.
 """
 
 import importlib
@@ -11,14 +11,14 @@ import importlib.metadata
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 
 def main(module: str) -> None:
-    """Serves one peer."""
-    # Memory is taken when needed, so that the device can be shared with PlainZero's process.
+    """Runs one peer."""
+    # JAX allocates memory on demand, so that PlainZero's process can share the GPU.
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-    answers, sys.stdout = sys.stdout, sys.stderr  # what the peer prints is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # keeps the peer's own output out of the answers
     try:
         peer = importlib.import_module(module)
     except ImportError as error:
@@ -43,7 +43,7 @@ def _failed(error: Exception) -> dict[str, str]:
     return {"failed": f"{type(error).__name__}: {error}".splitlines()[0]}
 
 
-def _answer(answers: Any, content: dict[str, Any]) -> None:
+def _answer(answers: TextIO, content: dict[str, Any]) -> None:
     answers.write(json.dumps(content) + "\n")
     answers.flush()
 

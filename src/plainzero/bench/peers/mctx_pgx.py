@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Self-play of mctx on pgx's Connect Four, compiled by JAX into one loop.
 
-The network is the one that PlainZero plays with, weights and all, in float32 with channels last.
+The network and its weights are PlainZero's, in float32 with channels last.
 """
 
 import functools
@@ -18,10 +18,10 @@ POLICIES = {"muzero": mctx.muzero_policy, "gumbel": mctx.gumbel_muzero_policy}
 
 
 def make_player(settings):
-    """A function that plays a move in every game of a batch and says what was done.
+    """A function that plays moves in every game of a batch and returns what it did, as counts.
 
-    `settings` are policy (muzero or gumbel), batch, simulations, moves (of every game in a call),
-    blocks, and weights: the path of an .npz file.
+    `settings` are policy (muzero or gumbel), batch, simulations, moves (per game and call), blocks,
+    seed, and weights: the path of an .npz file.
     """
     env = pgx.make("connect_four")
     weights = _load_weights(settings["weights"])
@@ -52,7 +52,7 @@ def make_player(settings):
 
 
 def _play_moves(env, search, blocks, batch, moves, weights, key, state):
-    """So many moves in each game; a finished one begins again."""
+    """Plays `moves` moves in each game; finished games restart."""
     step = jax.vmap(auto_reset(env.step, env.init))
 
     def play_move(carry, _):
@@ -74,9 +74,10 @@ def _play_moves(env, search, blocks, batch, moves, weights, key, state):
 
 
 def expand(env, blocks, weights, key, action, state):
-    """The recurrent function of mctx: plays a move in each leaf, and evaluates what is there.
+    """The recurrent function of mctx: plays a move in each leaf and evaluates the result.
 
-    Values are the mover's, who changes with every move: hence the discount of −1.
+    Values are from the view of the player to move, who changes with every move: hence the discount
+    of −1.
     """
     mover = state.current_player
     state = jax.vmap(env.step)(state, action)
@@ -92,7 +93,7 @@ def expand(env, blocks, weights, key, action, state):
 
 
 def evaluate(weights, blocks, planes):
-    """Logits [B, A] and values [B] of observations [B, H, W, C], computed in the weights' type."""
+    """Logits [B, A] and values [B] of observations [B, H, W, C], computed in the weights' dtype."""
     planes = planes.astype(weights["body.0.weight"].dtype)
     x = jax.nn.relu(_convolve(weights, "body.0", planes))
     for block in range(2, 2 + blocks):
@@ -124,13 +125,13 @@ def _connect(weights, name, x):
 
 
 def _load_weights(path):
-    """PyTorch's arrays, with the axes in JAX's order."""
+    """PyTorch's arrays with the axes in JAX's order."""
     loaded = dict(np.load(path))
     rows, cols = loaded.pop("board")
     for name, array in loaded.items():
         if array.ndim == 4:
             loaded[name] = array.transpose(2, 3, 1, 0)
-        elif name in ("policy.3.weight", "value.3.weight"):  # these read a flattened board
+        elif name in ("policy.3.weight", "value.3.weight"):  # their input is a flattened board
             by_channel = array.reshape(len(array), -1, rows, cols)
             loaded[name] = by_channel.transpose(2, 3, 1, 0).reshape(-1, len(array))
         elif array.ndim == 2:

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
-"""Searches of mctx on pgx's Connect Four, a batch of games in one function that JAX compiles.
+"""Searches of mctx on pgx's Connect Four, one function per batch of games, compiled by JAX.
 
-The network has the shape of PlainZero's, channels last, with weights drawn here.
+The network has the shape of PlainZero's, with channels last and random weights.
 """
 
 import functools
@@ -17,25 +17,22 @@ from pgx.experimental import auto_reset
 __all__ = ["PACKAGES", "describe_device", "measure"]
 
 _HEAD_CHANNELS, _VALUE_WIDTH = 32, 64
-_LOGIT_SPREAD, _VALUE_SPREAD = (
-    1.0,
-    0.5,
-)  # standard deviations over the roots, as PlainZero's has them
-_RANDOM_MOVES = 40  # before the search; finished games begin anew, so that all stages are there
-_EVALUATIONS = 32  # in a row for a time of the network
+_LOGIT_SPREAD, _VALUE_SPREAD = 1.0, 0.5  # standard deviations over the roots, as in PlainZero's
+_RANDOM_MOVES = 40  # before the search; finished games restart, so all stages occur
+_EVALUATIONS = 32  # per timing of the network
 
 
 def describe_device():
-    """What everything runs on."""
+    """The name and the platform of JAX's device."""
     device = jax.devices()[0]
     return {"device": device.device_kind, "platform": device.platform}
 
 
 def measure(settings):
-    """Simulations and evaluations a second, and the share of the search that the network takes.
+    """Simulations and evaluations per second, and the network's share of the search time.
 
-    `settings` are games (side by side), simulations, policy (muzero or gumbel), blocks, channels,
-    dtype (of the network), seed, and repeats, of which the best counts. Compiles first.
+    `settings` are games (in parallel), simulations, policy (muzero or gumbel), blocks, channels,
+    dtype (of the network), seed, and repeats, of which the best counts. Compiling is not timed.
     """
     env = pgx.make("connect_four")
     games, simulations = settings["games"], settings["simulations"]
@@ -44,7 +41,7 @@ def measure(settings):
     weights = _make_weights(weight_key, roots.observation, settings)
     network = jax.jit(functools.partial(_evaluate_often, settings["blocks"]))
     search = jax.jit(functools.partial(_search, env, settings))
-    _time(network, weights, roots.observation)  # compiles, as the next one does
+    _time(network, weights, roots.observation)  # compiles, as does the next line
     _time(search, weights, search_key, roots)
     times = [
         (_time(network, weights, roots.observation), _time(search, weights, key, roots))
@@ -61,7 +58,7 @@ def measure(settings):
 
 
 def _play_randomly(env, games, key):
-    """Games after random moves, each at another stage."""
+    """Games after random moves, at different stages."""
     step = jax.vmap(auto_reset(env.step, env.init))
 
     def play(state, key):
@@ -73,14 +70,14 @@ def _play_randomly(env, games, key):
     start_key, *keys = jax.random.split(key, 1 + _RANDOM_MOVES)
     state = jax.vmap(env.init)(jax.random.split(start_key, games))
     state = jax.lax.scan(play, state, jnp.stack(keys))[0]
-    # One that has just begun anew still says that it is over, and then takes no moves in a search.
+    # A game that has just restarted is still marked as terminated; a search could not move in it.
     return state.replace(
         terminated=jnp.zeros_like(state.terminated), rewards=jnp.zeros_like(state.rewards)
     )
 
 
 def _search(env, settings, weights, key, roots):
-    """The move that a search chose in each game, and its policy."""
+    """The move and the policy of a search in each game."""
     logits, value = evaluate(weights, settings["blocks"], roots.observation)
     found = POLICIES[settings["policy"]](
         params=weights,
@@ -94,7 +91,7 @@ def _search(env, settings, weights, key, roots):
 
 
 def _make_weights(key, planes, settings):
-    """Random weights, by the names that `evaluate` reads; opinions spread as in played games."""
+    """Random weights under the names used by `evaluate`; outputs vary as in real games."""
     rows, cols, num_planes = planes.shape[1:]
     blocks, channels = settings["blocks"], settings["channels"]
     head = min(_HEAD_CHANNELS, channels)
@@ -121,9 +118,9 @@ def _make_weights(key, planes, settings):
 
 
 def _evaluate_often(blocks, weights, planes):
-    """The network, so many times in a row in one loop, as a search has it.
+    """Evaluates the network `_EVALUATIONS` times in one loop, as a search does.
 
-    Each turn reads what the one before said, or the compiler would do the work only once.
+    Each iteration depends on the one before, or the compiler would evaluate only once.
     """
 
     def evaluate_again(_, planes):
@@ -135,7 +132,7 @@ def _evaluate_often(blocks, weights, planes):
 
 
 def _time(function, *arguments):
-    """Seconds until the results are there."""
+    """Seconds until the results are ready."""
     start = time.perf_counter()
     jax.block_until_ready(function(*arguments))
     return time.perf_counter() - start

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Self-play as OpenSpiel's AlphaZero actors do it: its model, its evaluator, its Python MCTS."""
+"""Self-play of OpenSpiel's AlphaZero actors: its model, its evaluator and its Python MCTS."""
 
 import numpy as np
 import pyspiel
@@ -8,14 +8,14 @@ from open_spiel.python.algorithms.alpha_zero import evaluator, model_nnx
 
 PACKAGES = ("open_spiel", "jax", "flax")
 
-# Of its example for Connect Four.
+# From its example for Connect Four.
 _UCT_C = 2.0
 _NOISE = (0.25, 1.0)
 _TEMPERATURE_DROP = 10
 
 
 def make_player(settings):
-    """A function that plays one move and says what was done.
+    """A function that plays one move and returns what it did, as counts.
 
     `settings` are simulations, blocks, channels and seed.
     """
@@ -68,7 +68,7 @@ def _make_bot(game, evaluate, simulations):
 
 
 def _choose(root, turn, random):
-    """By visits in the first moves of a game, then the best."""
+    """Samples by visits in the first moves of a game; later chooses the best move."""
     if turn >= _TEMPERATURE_DROP:
         return root.best_child().action
     visits = np.array([child.explore_count for child in root.children], float)

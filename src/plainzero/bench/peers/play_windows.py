@@ -1,8 +1,9 @@
-"""A peer's self-play in this process: waits to be told for how many seconds to play.
+"""Runs a peer's self-play on one core, in timed windows.
 
-Started as `python serve.py MODULE CORE SETTINGS`, settings in JSON. The first line on stdout is one
-of `{"ready": versions}`, `{"missing": why}` and `{"failed": why}`; a number of seconds on stdin is
-answered by what was done in them, a line of JSON each. The end of stdin ends the process.
+Usage: `python play_windows.py MODULE CORE SETTINGS`, with the settings in JSON. The first line on
+stdout is one of `{"ready": versions}`, `{"missing": reason}` and `{"failed": reason}`. Each line on
+stdin is a number of seconds; the process plays for that time and prints what it did as one line of
+JSON. It exits at the end of stdin.
 """
 
 import importlib
@@ -11,18 +12,19 @@ import json
 import os
 import sys
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TextIO
 
 
 def main(module: str, core: str, settings: str) -> None:
-    """Serves one peer on one core."""
+    """Runs one peer on one core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {int(core)})
-    # One core, one thread: more of them would only wait for each other.
+    # One core, one thread: more threads would only wait for each other.
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["OMP_NUM_THREADS"] = "1"
-    answers, sys.stdout = sys.stdout, sys.stderr  # what the peer prints is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # keeps the peer's own output out of the answers
     try:
         peer = importlib.import_module(module)
     except ImportError as error:
@@ -40,8 +42,8 @@ def main(module: str, core: str, settings: str) -> None:
         _answer(answers, _play_for(play, float(line)))
 
 
-def _play_for(play: Any, seconds: float) -> dict[str, float]:
-    """What was done until the seconds were over, and how long that took in full."""
+def _play_for(play: Callable[[], dict[str, int]], seconds: float) -> dict[str, float]:
+    """The counts of a window of at least `seconds`, and its actual duration."""
     done = dict.fromkeys(("positions", "games", "simulations", "evaluations"), 0)
     start, processor = time.perf_counter(), time.process_time()
     while time.perf_counter() - start < seconds:
@@ -54,7 +56,7 @@ def _play_for(play: Any, seconds: float) -> dict[str, float]:
     }
 
 
-def _answer(answers: Any, content: dict[str, Any]) -> None:
+def _answer(answers: TextIO, content: dict[str, Any]) -> None:
     answers.write(json.dumps(content) + "\n")
     answers.flush()
 

@@ -16,18 +16,18 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _MARK_STYLES = {"x": "bold red", "o": "bold yellow", "z": "bold cyan", ".": "dim", "Q": "bold cyan"}
 _TILE_STYLES = ("white", "cyan", "green", "yellow", "magenta", "red")
 _LAST = "reverse"
-_MOST_CHANGED = 8  # characters; a drawing that changes more is new altogether
+_MOST_CHANGED = 8  # characters; more changes are not marked
 _BAR = 12  # characters
 _MOST_MOVES = 20  # lines of a table
 
 
 def seat_name(player: int) -> str:
-    """What to call a player: first player, second player and so on."""
+    """A player's name: first player, second player and so on."""
     return f"{_ORDINALS[player] if player < len(_ORDINALS) else f'{player + 1}th'} player"
 
 
 def draw_board(game: Game, state: Any, before: Any = None) -> Text:
-    """The position in colours, with what changed since the position `before` marked."""
+    """The position in colour, with changes since `before` marked."""
     grid = game.view(state)
     if grid is None or type(game).text is not Game.text:
         return _draw_text(game.text(state), "" if before is None else game.text(before))
@@ -35,7 +35,7 @@ def draw_board(game: Game, state: Any, before: Any = None) -> Text:
 
 
 def player_marks(game: Game) -> dict[int, str]:
-    """The sign of each player's stones, where a player's first move shows it on one cell."""
+    """Each player's mark, if their first move shows it on a single cell; else empty."""
     state, marks = game.new_state(), dict[int, str]()
     while len(marks) < game.num_players and not state.is_over and state.to_play != CHANCE:
         player, grid = int(state.to_play), game.view(state)
@@ -51,7 +51,7 @@ def player_marks(game: Game) -> dict[int, str]:
 
 
 def moves_table(result: SearchResult) -> Table:
-    """The root's moves, the most visited first."""
+    """The root's moves, most visited first."""
     edges = sorted(result.tree.edges(), key=lambda edge: (-edge.visits, edge.action))
     total = max(1, sum(edge.visits for edge in edges))
     has_proofs = any(edge.exact is not None for edge in edges)
@@ -80,14 +80,14 @@ def moves_table(result: SearchResult) -> Table:
 
 
 def proof_word(exact: float | None) -> str:
-    """What a proven value means for the mover."""
+    """A proven value in words, for the player to move."""
     if exact is None:
         return ""
     return {1.0: "[green]win[/]", 0.0: "draw", -1.0: "[red]loss[/]"}.get(exact, f"{exact:+.2f}")
 
 
 def value_text(result: SearchResult) -> str:
-    """The value for the mover, in words where it is certain; per player where there are many."""
+    """The value for the player to move, in words if proven, and for each player if several."""
     text = f"{result.value:+.3f}"
     if result.game.num_players > 1:
         text += f" for the {seat_name(result.to_play)}"
@@ -97,7 +97,7 @@ def value_text(result: SearchResult) -> str:
 
 
 def line_text(result: SearchResult, most: int = 12) -> str:
-    """The moves that the search expects."""
+    """The principal variation."""
     line = result.principal_variation
     names = [result.game.action_name(action) for action in line[:most]]
     separator = ", " if any(" " in name for name in names) else " "
@@ -107,29 +107,29 @@ def line_text(result: SearchResult, most: int = 12) -> str:
 def work_text(thought: Thought) -> str:
     """Simulations and their speed."""
     done, seconds = thought.result.simulations, thought.seconds
-    return f"{done:,} simulations in {seconds:.2f} s, {done / max(seconds, 1e-9):,.0f} a second"
+    return f"{done:,} simulations in {seconds:.2f} s, {done / max(seconds, 1e-9):,.0f} per second"
 
 
 def tree_text(searcher: Searcher, result: SearchResult) -> str:
-    """The size of the tree, and what it may take."""
+    """The size of the tree, and its limit."""
     used, most = result.tree.used_bytes / 1e6, searcher.planned_bytes() / 1e6
-    return f"{len(result.tree):,} nodes in {used:,.1f} MB, of {most:,.1f} MB at most"
+    return f"{len(result.tree):,} nodes in {used:,.1f} MB of at most {most:,.1f} MB"
 
 
 def notes(searcher: Searcher, thought: Thought) -> list[str]:
-    """What a reader of the result should know."""
+    """Remarks about the result."""
     result = thought.result
     found = []
     if thought.was_interrupted:
-        found.append("ended by Ctrl-C; this is the result so far")
+        found.append("stopped by Ctrl-C; this is the result so far")
     if result.is_tree_full:
         found.append(
-            f"the tree was full (max_bytes={searcher.config.max_bytes}) and was searched on "
-            "without growing; give it more with --set max_bytes=…"
+            f"the tree was full (max_bytes={searcher.config.max_bytes}), so the search continued "
+            "without growing it; raise the limit with --set max_bytes=…"
         )
     if result.prior_fallbacks:
         found.append(
-            f"at {result.prior_fallbacks:,} nodes the evaluator gave the legal moves no probability"
+            f"at {result.prior_fallbacks:,} nodes the evaluator gave no legal move any probability"
         )
     return found
 
@@ -141,7 +141,7 @@ def _bar(share: float) -> str:
 
 
 def _draw_grid(game: Game, grid: Grid, before: Grid | None) -> Text:
-    """Cells with the names of columns above and of rows at the left; [x] is the last move."""
+    """Cells with column and row labels; [x] is the last move."""
     changed = _changed_cells(grid, before) if before is not None else []
     last = changed[0] if len(changed) == 1 else None
     columns, rows = _labels(game, grid)
@@ -162,7 +162,7 @@ def _draw_grid(game: Game, grid: Grid, before: Grid | None) -> Text:
 
 
 def _labels(game: Game, grid: Grid) -> tuple[list[str], list[str]]:
-    """The view's own; else how all moves of a column begin, and how all of a row end."""
+    """The view's labels, else the common start of a column's moves and end of a row's."""
     names = [
         [game.action_name(action) if action >= 0 else "" for action in row] for row in grid.actions
     ]
@@ -186,7 +186,7 @@ def _changed_cells(grid: Grid, before: Grid) -> list[tuple[int, int]]:
 
 
 def _draw_text(text: str, before: str) -> Text:
-    """The game's own drawing, marks and numbers in colour, lines of words as they are."""
+    """The game's own drawing, with marks and numbers in colour."""
     changed = {i for i, (new, old) in enumerate(zip(text, before, strict=False)) if new != old}
     drawing, start = Text(), 0
     for line in text.split("\n"):

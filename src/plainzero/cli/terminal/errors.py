@@ -11,6 +11,7 @@ _EXTRAS = {
     "torch": "learn",
     "safetensors": "learn",
     "pyarrow": "learn",
+    "tomli_w": "learn",
     "matplotlib": "plots",
     "fastapi": "serve",
     "pydantic": "serve",
@@ -22,46 +23,47 @@ _EXTRAS = {
 
 
 class BadInput(Exception):
-    """What was asked for cannot be done; the message says why and what to do instead."""
+    """A request that cannot be met; the message says why and what to do instead."""
 
 
 @contextmanager
-def refusing(game_name: str = "") -> Iterator[None]:
-    """Turns errors that input can cause into a `BadInput`; an error of our own goes through.
+def refusing(game_name: str = "", is_check: bool = False) -> Iterator[None]:
+    """Turns errors caused by input into `BadInput`; other errors propagate.
 
     Args:
-        game_name: as it was typed. In a file of the user's own, every error is the user's to see.
+        game_name: as typed. Every error in a user's own game file is shown as theirs.
+        is_check: whether this is `plainzero check`, which other commands recommend.
     """
     try:
         yield
     except BadInput:
         raise
     except Exception as error:
-        if sentence := _sentence(error, game_name):
+        if sentence := _sentence(error, game_name, "" if is_check else _advice(game_name)):
             raise BadInput(sentence) from error
         raise
 
 
-def _sentence(error: Exception, game_name: str) -> str:
-    """What to tell the user; nothing where the fault is ours."""
+def _sentence(error: Exception, game_name: str, advice: str) -> str:
+    """The message for the user; empty if the fault is ours."""
     from plainzero.compiler.bind_rules import RuleError
-    from plainzero.search.runner import RuleFault
+    from plainzero.games.contract import RuleFault
 
     if isinstance(error, RuleError | RuleFault):
         return str(error)
     if sentence := missing_package(error):
         return sentence
-    is_own_game = ":" in game_name
+    is_own_game = ":" in game_name or game_name.partition("(")[0].endswith(".py")
     if _is_from_compiler(error):
-        return f"the rules of {game_name} do not compile; {_advice(game_name)}" * is_own_game
+        return f"the rules of {game_name} do not compile{advice}" * is_own_game
     if isinstance(error, ValueError):  # UnknownGame, IllegalMove, EvaluatorError, SearchConfig's
         return str(error)
     kind = type(error).__name__
-    return f"{game_name} raises {kind}: {error}; {_advice(game_name)}" * is_own_game
+    return f"{game_name} raises {kind}: {error}{advice}" * is_own_game
 
 
 def missing_package(error: Exception) -> str:
-    """What to install, where a package of an extra is missing; nothing for other errors."""
+    """What to install if an optional package is missing; empty for other errors."""
     package = str(getattr(error, "name", "")).partition(".")[0]
     extra = _EXTRAS.get(package) if isinstance(error, ModuleNotFoundError) else None
     return f"this needs the package {package}: pip install 'plainzero[{extra}]'" if extra else ""
@@ -73,4 +75,4 @@ def _is_from_compiler(error: Exception) -> bool:
 
 
 def _advice(game_name: str) -> str:
-    return f"run `plainzero check {game_name}` to see which line, and what to write instead"
+    return f"; run `plainzero check {game_name}` to see which line, and what to write instead"

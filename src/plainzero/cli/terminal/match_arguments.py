@@ -1,4 +1,4 @@
-"""What `match`, `rate`, `evaluate` and `sweep` share: agents, positions, a bar that can stop."""
+"""Shared by `match`, `rate`, `evaluate` and `sweep`: agents, positions, stoppable progress."""
 
 import collections
 from collections.abc import Callable, Iterator, Sequence
@@ -10,16 +10,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from plainzero import Game, make_game
-from plainzero.arena.engine_specs import save_transcripts
+from plainzero.arena.agent_specs import game_of_agents, parse_agent
+from plainzero.arena.match_files import save_transcripts
 from plainzero.cli.terminal.errors import BadInput
 from plainzero.cli.terminal.search_progress import stopping_at_interrupt
-from plainzero.opponents.search_agent import NetworkAgent, SearchAgent, game_of_agents, parse_agent
-from plainzero.opponents.solved_positions import PositionSet, read_positions, shipped_positions
-from plainzero.protocols.engine_agent import EnginePlayer
+from plainzero.opponents.search_agent import NetworkAgent, SearchAgent
+from plainzero.opponents.solved_positions import PositionSet, bundled_positions, read_positions
+from plainzero.protocols.engine_agent import EngineAgent
 
 if TYPE_CHECKING:
     from plainzero.arena.match import MatchResult
-    from plainzero.opponents.agent import Opponent
+    from plainzero.opponents.agent import Agent
 
 
 DEFAULT_SIMULATIONS = 100
@@ -27,13 +28,13 @@ ENGINE_OUTPUT = "output"
 
 
 class Waiting(NamedTuple):
-    """How long work is shown, and how Ctrl-C ends it."""
+    """Progress of long work that Ctrl-C stops."""
 
-    update: Callable[[str, int, int], None]  # what is done, how much of it, of how much
+    update: Callable[[str, int, int], None]  # description, done, total
     is_enough: Callable[[], bool]
 
     def update_or_stop(self, what: str, done: int, total: int) -> None:
-        """The same, for work that ends when this raises StopIteration."""
+        """Updates the bar; raises StopIteration after Ctrl-C."""
         self.update(what, done, total)
         if self.is_enough():
             raise StopIteration
@@ -41,7 +42,7 @@ class Waiting(NamedTuple):
 
 @contextmanager
 def waiting(title: str) -> Iterator[Waiting]:
-    """Within, a bar on stderr, in a terminal only; the first Ctrl-C says that it is enough."""
+    """Within, shows a progress bar (in a terminal only); the first Ctrl-C asks the work to stop."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -62,39 +63,39 @@ def waiting(title: str) -> Iterator[Waiting]:
 
 
 def choose_game(name: str | None, specs: Sequence[str]) -> Game:
-    """The game that was named, or that a run among the agents was trained on.
+    """The named game, else the one that a run among the agents was trained on.
 
     Raises:
-        BadInput: where neither says it.
+        BadInput: if neither is given.
     """
     if name is not None:
         return make_game(name)
     game = game_of_agents(specs)
     if game is None:
-        raise BadInput("which game? Say it with --game, as in --game connect-four")
+        raise BadInput("which game? Add --game, as in --game connect-four")
     return game
 
 
 @contextmanager
-def playing(specs: Sequence[str], game: Game) -> "Iterator[list[Opponent]]":
-    """Within, the agents, in order; afterwards programs of others are ended."""
-    agents: list[Opponent] = []
+def playing(specs: Sequence[str], game: Game) -> "Iterator[list[Agent]]":
+    """Within, the agents in order; engines are closed afterwards."""
+    agents: list[Agent] = []
     try:
         for spec in specs:
             agents.append(parse_agent(spec, game))
         yield agents
     finally:
         for agent in agents:
-            if isinstance(agent, EnginePlayer):
+            if isinstance(agent, EngineAgent):
                 agent.close()
 
 
 def fault_lines(results: "Sequence[MatchResult]", beside: Path | None) -> dict[str, str]:
-    """What to print, by title, of games that were lost by a fault; nothing where there was none.
+    """Lines about games lost by a fault, by title; empty if there were none.
 
     Args:
         results: of the matches.
-        beside: the file in which the games are saved, if they are.
+        beside: the file the games are saved in, if any.
     """
     reasons = collections.Counter(
         f"{name}: {reason}"
@@ -120,34 +121,32 @@ def parse_searcher(
     """
     agent = parse_judge(player, game_name, step, simulations)
     if not isinstance(agent, SearchAgent):
-        raise BadInput(f"{agent.name} does not search; give it 1 simulation or more")
+        raise BadInput(f"{agent.name} does not search; give it at least 1 simulation")
     return agent
 
 
 def parse_judge(
     player: str, game_name: str | None, step: int | None, simulations: int | None
 ) -> SearchAgent | NetworkAgent:
-    """A run's folder, or the description of an agent with values and probabilities for moves.
+    """The agent of a run's folder or of a description; it must have a policy and a value.
 
     Args:
         player: the folder, or the description.
-        game_name: the game's, where it was said.
-        step: of a folder's weights; None: the last.
-        simulations: of a folder's search, 0: the network alone; None: the default.
+        game_name: the game's name, if given.
+        step: of a run's weights; None for the latest.
+        simulations: per move of a run; 0 for the network alone, None for the default.
 
     Raises:
-        BadInput: for other agents, and for options that the description leaves no room for.
+        BadInput: for other agents, and for options that contradict the description.
     """
     if ":" not in player or Path(player).is_dir():
         at = "" if step is None else f"@{step}"
         count = DEFAULT_SIMULATIONS if simulations is None else simulations
         player = f"run:{player}{at}:{count}"
     elif step is not None:
-        raise BadInput("--step goes with a run's folder; for an agent write run:FOLDER@STEP:N")
+        raise BadInput("--step needs a run's folder; for an agent write run:FOLDER@STEP:N")
     elif simulations is not None:
-        raise BadInput(
-            f"--simulations goes with a run's folder; the agent {player} says how many itself"
-        )
+        raise BadInput(f"--simulations needs a run's folder; the agent {player} has its own number")
     agent = parse_agent(player, choose_game(game_name, [player]))
     if not isinstance(agent, SearchAgent | NetworkAgent):
         raise BadInput(f"{player} does not search; name a run's folder, uct:N or puct:N")
@@ -155,9 +154,9 @@ def parse_judge(
 
 
 def known_positions(game: Game, path: Path | None) -> PositionSet | None:
-    """The positions in the file, else those that ship with the game, if any."""
+    """The positions in the file, else the game's bundled set, if any."""
     if path is None:
-        path = shipped_positions(game)
+        path = bundled_positions(game)
         if path is None or not path.is_file():
             return None
     with waiting("solving positions") as wait:
@@ -167,7 +166,7 @@ def known_positions(game: Game, path: Path | None) -> PositionSet | None:
 
 
 def percent(measure: Any) -> str:
-    """A share with its interval, `5.1 % (3.9–6.4)`; a dash where there is none."""
+    """A share with its interval, `5.1 % (3.9–6.4)`; a dash if there is none."""
     if measure.mean is None:
         return "–"
     digits = 1 if measure.mean >= 0.01 else 2

@@ -1,4 +1,4 @@
-"""One game between a person and the search, or another agent."""
+"""One game between a person and an agent."""
 
 import random
 import sys
@@ -8,30 +8,30 @@ from rich.console import Console
 from rich.markup import escape
 
 from plainzero import CHANCE, Searcher, SearchResult
-from plainzero.cli.terminal import boards as drawing
+from plainzero.cli.terminal import boards
 from plainzero.cli.terminal.errors import BadInput
 from plainzero.cli.terminal.search_arguments import draw_outcome, move_name, parse_move
 from plainzero.cli.terminal.search_progress import Thought, think
-from plainzero.opponents.agent import GaveUp, Opponent, PlayedGame, choose_moves
+from plainzero.opponents.agent import Agent, Forfeit, GameHistory, choose_moves
 
-WATCHING = -2  # the seat of a person who only looks on
+WATCHING = -2  # the seat of a spectator
 _HELP = """Type a move, or
-  hint   what the search would play for you
-  undo   take back your last move, and what followed
-  help   this list, and the legal moves
-  quit   stop here"""
+  hint   show the search's move for you
+  undo   take back your last move
+  help   show this list and the legal moves
+  quit   stop the game"""
 _MOST_NAMED = 30
 
 
 class Match:
-    """A game in progress: the position, how it came about, and the search's tree.
+    """A game in progress: the position, its history, and the search tree.
 
     Args:
-        searcher: plays the other seats, and keeps its tree from move to move.
-        seat: the person's, or WATCHING.
-        seed: of the search and of chance.
-        opponent: plays the other seats instead of the searcher, which then only gives hints.
-        name: of whoever plays them.
+        searcher: plays the other seats; it reuses its tree between moves.
+        seat: the person's seat, or WATCHING.
+        seed: for the search and chance.
+        opponent: plays the other seats instead; the searcher then only gives hints.
+        name: of the opponent.
     """
 
     def __init__(  # noqa: D107
@@ -39,7 +39,7 @@ class Match:
         searcher: Searcher,
         seat: int,
         seed: int,
-        opponent: Opponent | None = None,
+        opponent: Agent | None = None,
         name: str = "search",
     ) -> None:
         self.searcher, self.game, self.seat, self.seed = searcher, searcher.game, seat, seed
@@ -51,7 +51,7 @@ class Match:
         self.console = Console(highlight=False)
 
     def play(self) -> None:
-        """Plays to the end, or until the person has had enough."""
+        """Plays until the game ends or the person quits."""
         self._greet()
         while not self.state.is_over:
             if self.state.to_play == CHANCE:
@@ -60,16 +60,14 @@ class Match:
                 if not self._play_other():
                     return
             elif not self._ask():
-                self.console.print("Stopped. Until next time!")
+                self.console.print("Game stopped.")
                 return
         self._draw()
         self.console.print(f"[bold]{escape(self._outcome())}[/]")
 
     def _greet(self) -> None:
-        mark = drawing.player_marks(self.game).get(self.seat)
-        you = (
-            f"you are the {drawing.seat_name(self.seat)}" if self.seat != WATCHING else "you watch"
-        )
+        mark = boards.player_marks(self.game).get(self.seat)
+        you = f"you are the {boards.seat_name(self.seat)}" if self.seat != WATCHING else "watching"
         sign = f" ({escape(mark)})" if mark else ""
         alone = self.game.num_players == 1 and self.seat != WATCHING
         self.console.print(
@@ -83,16 +81,16 @@ class Match:
         self._apply(outcome)
 
     def _play_other(self) -> bool:
-        """Plays for whoever is not the person; False when that one gives the game up."""
+        """Plays a move of the opponent; False if it resigns."""
         if self.seat == WATCHING or not self.history:
             self._draw()
         if self.opponent is not None:
             movers = [int(state.to_play) for state in self.history]
-            played = PlayedGame(0, self.moves, movers, self.state)
+            played = GameHistory(0, self.moves, movers, self.state)
             decision = choose_moves(self.opponent, [played], self.seed + len(self.history))[0]
-            if isinstance(decision, GaveUp):
-                why = f": {decision.fault}" if decision.fault else ""
-                self._say(f"[bold]{escape(self.name)} gives up{escape(why)}.[/]")
+            if isinstance(decision, Forfeit):
+                end = f"forfeits: {decision.fault}" if decision.fault else "resigns"
+                self._say(f"[bold]{escape(f'{self.name} {end}')}.[/]")
                 return False
             action, opinion = decision, ""
         else:
@@ -100,13 +98,13 @@ class Match:
             action, opinion = thought.result.action, _opinion(thought)
         name = escape(self._name(action))
         two = self.game.num_players <= 2
-        who = escape(self.name) if two else drawing.seat_name(self.state.to_play)
+        who = escape(self.name) if two else boards.seat_name(self.state.to_play)
         self._say(f"[bold]{who} plays [green]{name}[/][/]  [dim]{opinion}[/]")
         self._apply(action)
         return True
 
     def _ask(self) -> bool:
-        """Asks until the person has moved or taken back a move; False when there is no more."""
+        """Asks until the person has moved or undone a move; False if they quit."""
         self._draw()
         while True:
             word = self._read()
@@ -122,32 +120,33 @@ class Match:
                 return True
 
     def _read(self) -> str:
-        """What the person types; "quit" at the end of the input."""
+        """The typed line; "quit" at the end of input."""
         try:
             word = self.console.input("[bold]your move>[/] ").strip()
         except (EOFError, KeyboardInterrupt):
             self.console.print()
             return "quit"
-        if not sys.stdin.isatty():  # a script's input is not on the screen yet
+        if not sys.stdin.isatty():  # input from a script is not echoed
             self.console.print(word, markup=False)
         return word
 
     def _try(self, word: str) -> bool:
         try:
             action = parse_move(self.game, word)
-            if action not in self.game.legal(self.state):
-                raise BadInput(f"{word} is not legal here; legal moves: {self._legal_names()}")
-        except BadInput as error:
-            self.console.print(f"[red]{escape(str(error))}[/]")
+            why = "" if action in self.game.legal(self.state) else "is not legal here"
+        except BadInput:
+            why = "is not a move"
+        if why:
+            self.console.print(f"[red]{escape(f'{word} {why}; legal: {self._legal_names()}')}[/]")
             return False
         self._apply(action)
         return True
 
     def _undo(self) -> bool:
-        """Goes back to the person's last decision, if there was one."""
+        """Returns to the person's last decision, if any."""
         mine = [i for i, state in enumerate(self.history) if state.to_play == self.seat]
         if not mine:
-            self.console.print("[red]There is no move of yours to take back.[/]")
+            self.console.print("[red]You have no move to take back.[/]")
             return False
         self.state = self.history[mine[-1]]
         del self.history[mine[-1] :], self.moves[mine[-1] :]
@@ -157,7 +156,7 @@ class Match:
         thought = self._think()
         name = escape(self._name(thought.result.best_action))
         self._say(f"[bold]hint: [green]{name}[/][/]  [dim]{_opinion(thought)}[/]")
-        self.console.print(drawing.moves_table(thought.result))
+        self.console.print(boards.moves_table(thought.result))
 
     def _think(self) -> Thought:
         return think(self.searcher, self.state, self.seed + len(self.history))
@@ -171,7 +170,7 @@ class Match:
     def _draw(self) -> None:
         self.console.print()
         before = self.history[-1] if self.history else None
-        self.console.print(drawing.draw_board(self.game, self.state, before))
+        self.console.print(boards.draw_board(self.game, self.state, before))
 
     def _say(self, line: str) -> None:
         self.console.print(line, soft_wrap=True)
@@ -181,14 +180,14 @@ class Match:
 
     def _legal_names(self) -> str:
         names = [self._name(action) for action in self.game.legal(self.state)]
-        more = f" … ({len(names)} in all)" if len(names) > _MOST_NAMED else ""
+        more = f" … ({len(names)} in total)" if len(names) > _MOST_NAMED else ""
         separator = ", " if any(" " in name for name in names) else " "
         return separator.join(names[:_MOST_NAMED]) + more
 
     def _outcome(self) -> str:
         returns = self.state.returns.tolist()
         if len(returns) == 1:
-            return f"The game is over; its result is {returns[0]:+.2f}."
+            return f"Game over. Result: {returns[0]:+.2f}."
         if max(returns) == min(returns):
             return "A draw."
         winners = [player for player, value in enumerate(returns) if value == max(returns)]
@@ -196,12 +195,12 @@ class Match:
             return "You win!"
         if len(returns) == 2 and self.seat != WATCHING:
             return "The search wins." if self.name == "search" else f"{self.name} wins."
-        return f"The {' and the '.join(map(drawing.seat_name, winners))} wins."
+        return f"The {' and the '.join(map(boards.seat_name, winners))} wins."
 
 
 def parse_side(side: str, num_players: int) -> int:
-    """The seat: first, second, … or its number from 1; none is WATCHING."""
-    seats = [drawing.seat_name(player).split()[0] for player in range(num_players)]
+    """The seat named first, second, … or by number from 1; WATCHING for none."""
+    seats = [boards.seat_name(player).split()[0] for player in range(num_players)]
     numbers = [str(player + 1) for player in range(num_players)]
     if side == "none":
         return WATCHING
@@ -212,10 +211,10 @@ def parse_side(side: str, num_players: int) -> int:
 
 
 def _opinion(thought: Thought) -> str:
-    """The value the mover expects, the line, and the work, in a few words."""
+    """The expected value, the principal variation and the work done."""
     result: SearchResult = thought.result
-    value = drawing.proof_word(result.value) if result.proven else f"{result.value:+.2f}"
+    value = boards.proof_word(result.value) if result.proven else f"{result.value:+.2f}"
     return (
-        f"expects {value} · line {escape(drawing.line_text(result, 8))} · "
+        f"expects {value} · line {escape(boards.line_text(result, 8))} · "
         f"{result.simulations:,} simulations in {thought.seconds:.1f} s"
     )

@@ -1,4 +1,4 @@
-"""What was typed, as a game, a position and a searcher."""
+"""Command-line arguments turned into a game, a position and a searcher."""
 
 import random
 import re
@@ -8,12 +8,12 @@ from plainzero import CHANCE, Game, SearchConfig, Searcher, make_game
 from plainzero.cli.terminal.errors import BadInput, refusing
 from plainzero.search.config import parse_option
 
-# Visits are counted in 32 bits, and a clock that is set to centuries overflows.
+# Visits are 32-bit counts, and a timeout of centuries overflows.
 _BUDGETS = {"simulations": 2_000_000_000, "nodes": 2_000_000_000, "seconds": 1_000_000_000}
 
 
-class Wishes(NamedTuple):
-    """The options that `plainzero search` and `plainzero play` share, as they were typed."""
+class SearchArgs(NamedTuple):
+    """The arguments that `plainzero search` and `plainzero play` share."""
 
     game: str
     simulations: int | None
@@ -23,36 +23,31 @@ class Wishes(NamedTuple):
     threads: int | None = None
 
 
-def make_searcher(wishes: Wishes, default_budget: dict[str, Any]) -> Searcher:
-    """The searcher that was asked for.
-
-    Args:
-        wishes: the options.
-        default_budget: options that set the budget where none was asked for.
-    """
-    with refusing(wishes.game):
-        config = make_config(wishes, default_budget)
-        return Searcher(make_game(wishes.game), wishes.evaluator, config, threads=wishes.threads)
+def make_searcher(args: SearchArgs, default_budget: dict[str, Any]) -> Searcher:
+    """A searcher with the given options, or the default budget if they set none."""
+    with refusing(args.game):
+        config = make_config(args, default_budget)
+        return Searcher(make_game(args.game), args.evaluator, config, threads=args.threads)
 
 
-def make_config(wishes: Wishes, default_budget: dict[str, Any]) -> SearchConfig:
-    """The options together. A budget that was asked for replaces the default one."""
-    options = dict(_parse_setting(setting) for setting in wishes.settings)
+def make_config(args: SearchArgs, default_budget: dict[str, Any]) -> SearchConfig:
+    """All options merged; an explicit budget replaces the default one."""
+    options = dict(_parse_setting(setting) for setting in args.settings)
     for name in ("simulations", "seconds"):
-        if (value := getattr(wishes, name)) is not None:
+        if (value := getattr(args, name)) is not None:
             options[name] = value
     if options.keys().isdisjoint(_BUDGETS):
         options |= default_budget
     for name, most in _BUDGETS.items():
         if options.get(name, 0) > most:
-            raise BadInput(f"{name} is {options[name]}; it can be {most:,} at most")
+            raise BadInput(f"{name} is {options[name]}; the maximum is {most:,}")
     return SearchConfig(**{"simulations": 0, **options})
 
 
 def play_moves(game: Game, text: str, seed: int) -> tuple[Any, list[str]]:
     """The position after the moves in `text`, and their names.
 
-    Where it is chance's turn and the next word is none of its outcomes, one is drawn.
+    At a chance node an outcome is sampled unless the next word names one.
     """
     state, played, chance = game.new_state(), [], random.Random(seed)
     words = split_moves(game, text)
@@ -69,12 +64,12 @@ def play_moves(game: Game, text: str, seed: int) -> tuple[Any, list[str]]:
 
 
 def waits_for_chance(state: Any) -> bool:
-    """Whether chance decides what happens next."""
+    """Whether the position is a chance node."""
     return bool(state.to_play == CHANCE and not state.is_over)
 
 
 def split_moves(game: Game, text: str) -> list[str]:
-    """Moves are separated by commas; or by spaces, unless the whole is one move's name."""
+    """Splits at commas if any, else at spaces, unless the whole text is one move's name."""
     if "," in text:
         return [word.strip() for word in text.split(",") if word.strip()]
     try:
@@ -88,7 +83,7 @@ def parse_move(game: Game, word: str) -> int:
     """The action of that name.
 
     Raises:
-        BadInput: for a name that the game does not know, whatever its own parser raises.
+        BadInput: for an unknown name, whatever the game's own parser raises.
     """
     try:
         return int(game.parse_action(word))
@@ -99,18 +94,18 @@ def parse_move(game: Game, word: str) -> int:
 
 
 def draw_outcome(game: Game, state: Any, chance: random.Random) -> int:
-    """One of chance's outcomes, drawn by its probabilities."""
+    """A chance outcome, sampled by its probability."""
     outcomes, probabilities = zip(*game.chances(state), strict=True)
     return int(chance.choices(outcomes, probabilities)[0])
 
 
 def move_name(game: Game, state: Any, action: int) -> str:
-    """What people call the action in this position, chance's outcomes included."""
+    """The name of an action or chance outcome in this position."""
     return (game.outcome_name if state.to_play == CHANCE else game.action_name)(action)
 
 
 def _named_outcome(game: Game, state: Any, words: list[str]) -> int | None:
-    """The outcome that the first word names, if it does; the word is then taken."""
+    """The outcome named by the first word, which is then removed; None if there is none."""
     for outcome, _ in game.chances(state):
         if words and game.outcome_name(outcome) == words[0]:
             del words[0]
@@ -121,5 +116,5 @@ def _named_outcome(game: Game, state: Any, words: list[str]) -> int | None:
 def _parse_setting(text: str) -> tuple[str, Any]:
     match = re.fullmatch(r"\s*([^=\s]+)\s*=\s*(.*?)\s*", text)
     if match is None:
-        raise BadInput(f"--set {text!r} is not an option=value; write e.g. --set c_puct=2")
+        raise BadInput(f"invalid setting {text!r}; write --set OPTION=VALUE, as in --set c_puct=2")
     return match[1], parse_option(match[1], match[2])

@@ -1,4 +1,4 @@
-"""Runs a search for a person who waits: with a progress bar, and with Ctrl-C as "enough"."""
+"""Runs a search with a progress bar; Ctrl-C stops it and keeps the result so far."""
 
 import dataclasses
 import os
@@ -16,11 +16,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from plainzero import Searcher, SearchResult, StopFlag
 from plainzero.cli.terminal.errors import INTERRUPTED
 
-_UNSEEN = 0.5  # seconds; what is over by then shows nothing
+_UNSEEN = 0.5  # seconds; shorter work shows no bar
 
 
 class Thought(NamedTuple):
-    """A search's result, the seconds it took, and whether Ctrl-C ended it."""
+    """A search's result, its duration, and whether Ctrl-C stopped it."""
 
     result: SearchResult
     seconds: float
@@ -28,7 +28,7 @@ class Thought(NamedTuple):
 
 
 def think(searcher: Searcher, state: Any, seed: int) -> Thought:
-    """Searches `state`; compiling comes first and is not counted in the seconds."""
+    """Searches `state`; the seconds exclude compilation, which comes first."""
     with stopping_at_interrupt() as stop, _progress(searcher) as progress:
         _compile(searcher, state)
         progress(0, 0)
@@ -39,9 +39,9 @@ def think(searcher: Searcher, state: Any, seed: int) -> Thought:
 
 @contextmanager
 def stopping_at_interrupt() -> Iterator[StopFlag]:
-    """Within, the first Ctrl-C sets the flag, and the second one ends the program at once.
+    """Within, the first Ctrl-C sets the flag; the second one exits at once.
 
-    At once, because an exception in the middle of compiling would end in the compiler's own errors.
+    An exception in the middle of a compilation would surface as a compiler error.
     """
     stop = StopFlag()
 
@@ -59,14 +59,14 @@ def stopping_at_interrupt() -> Iterator[StopFlag]:
 
 
 def _compile(searcher: Searcher, state: Any) -> None:
-    """Compiles what the search needs, by a search of one simulation that nobody sees."""
+    """Compiles the search by running one simulation."""
     config = dataclasses.replace(searcher.config, simulations=1, nodes=0, seconds=0.0)
     Searcher(searcher.game, searcher.evaluator, config, threads=1).search(state)
 
 
 @contextmanager
 def _progress(searcher: Searcher) -> Iterator[Callable[[int, int], None]]:
-    """Within, a bar on stderr for what takes long; yields what is to be called with done, total."""
+    """Within, shows a progress bar for long work; yields its update function (done, total)."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -75,7 +75,7 @@ def _progress(searcher: Searcher) -> Iterator[Callable[[int, int], None]]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(f"compiling {searcher.game.name}, once", total=None, count="")
+    task = bar.add_task(f"compiling {searcher.game.name} (first time only)", total=None, count="")
     seconds, start = searcher.config.seconds, time.monotonic()
 
     def update(done: int, total: int) -> None:
@@ -89,7 +89,7 @@ def _progress(searcher: Searcher) -> Iterator[Callable[[int, int], None]]:
         share = min(1.0, max(by_count, by_clock))
         bar.update(task, completed=share, count=f"{done:,} simulations")
 
-    if not bar.console.is_terminal:  # in a file or a pipe it would only be in the way
+    if not bar.console.is_terminal:  # a file or a pipe
         yield update
         return
     delay = threading.Timer(_UNSEEN, bar.start)

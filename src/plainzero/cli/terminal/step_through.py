@@ -1,4 +1,4 @@
-"""Going through a saved game in the terminal."""
+"""Steps through a saved game in the terminal."""
 
 import sys
 
@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from plainzero import CHANCE, Game
-from plainzero.cli.terminal import boards as drawing
+from plainzero.cli.terminal import boards
 from plainzero.cli.terminal.errors import BadInput
-from plainzero.games.formats.replay_moves import Replay
+from plainzero.games.formats.replay_moves import ReplayedGame
 from plainzero.games.formats.saved_games import SavedGame
 
 _FORWARD = (" ", "\r", "\n", "n", "l", "\x1b[C", "\x1bOC")
@@ -21,16 +21,16 @@ _KEYS = "space → forward · b ← back · 0 start · $ end · q quit"
 
 
 class Stepper:
-    """All positions of a saved game, and the way through them.
+    """All positions of a saved game, shown one by one.
 
     Args:
-        game: whose rules they are.
-        saved: the game.
+        game: its rules.
+        saved: its moves.
     """
 
     def __init__(self, game: Game, saved: SavedGame) -> None:  # noqa: D107
         self.game, self.saved = game, saved
-        replay = Replay(game, saved.cells, saved.to_play)
+        replay = ReplayedGame(game, saved.cells, saved.to_play)
         self.states = [game.copy(replay.state)]
         for action in saved.moves:
             replay.play(action)
@@ -39,7 +39,7 @@ class Stepper:
         self.console = Console(highlight=False)
 
     def step_through(self) -> None:
-        """Shows positions as keys ask for them; all of them where nobody is there to press keys."""
+        """Shows positions by key press; prints all of them if the input is not a terminal."""
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             for place in range(len(self.states)):
                 self.print_position(place)
@@ -59,12 +59,12 @@ class Stepper:
                 place = self._moved(place, key)
 
     def print_position(self, place: int) -> None:
-        """The position after so many moves, and what led there."""
+        """Prints the position after `place` moves."""
         if place >= len(self.states):
-            raise BadInput(f"the game has {len(self.names)} moves, so there is no move {place}")
+            raise BadInput(f"the game has {len(self.names)} moves; there is no move {place}")
         before = self.states[place - 1] if place else None
         self.console.print(self._heading(place))
-        self.console.print(drawing.draw_board(self.game, self.states[place], before))
+        self.console.print(boards.draw_board(self.game, self.states[place], before))
 
     def _moved(self, place: int, key: str) -> int:
         last = len(self.states) - 1
@@ -78,10 +78,10 @@ class Stepper:
         players = " – ".join(self.saved.players)
         about = f"[bold]{escape(self.game.name)}[/]" + (f", {escape(players)}" if players else "")
         if place == 0:
-            said = "a position made by hand" if self.saved.cells is not None else "the start"
+            said = "a position set up by hand" if self.saved.cells is not None else "the start"
         else:
             mover = self.movers[place - 1]
-            who = "chance" if mover == CHANCE else drawing.seat_name(mover)
+            who = "chance" if mover == CHANCE else boards.seat_name(mover)
             said = f"{who}: [bold green]{escape(self.names[place - 1])}[/]"
         lines = [about, f"move {place} of {len(self.names)}  {said}"]
         if place == len(self.names):
@@ -89,9 +89,9 @@ class Stepper:
         return "\n".join(line for line in lines if line)
 
     def _outcome(self) -> str:
-        """How it ended, where it did."""
+        """The result, if the game ended."""
         if self.saved.resigned is not None:
-            return f"The {drawing.seat_name(self.saved.resigned)} resigned."
+            return f"The {boards.seat_name(self.saved.resigned)} resigned."
         end = self.states[-1]
         if not end.is_over:
             return "The game was not finished."
@@ -99,5 +99,5 @@ class Stepper:
         if len(returns) > 1 and max(returns) == min(returns):
             return "A draw."
         if len(returns) > 1 and returns.count(max(returns)) == 1:
-            return f"The {drawing.seat_name(returns.index(max(returns)))} wins."
+            return f"The {boards.seat_name(returns.index(max(returns)))} wins."
         return "Results: " + ", ".join(f"{value:+.2f}" for value in returns)

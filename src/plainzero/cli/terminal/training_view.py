@@ -1,4 +1,4 @@
-"""A training run in the terminal: what it does now, how fast, and how strong it has become."""
+"""A training run in the terminal: current work, speed and strength."""
 
 import shlex
 import time
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plainzero.games.contract import Game
-from plainzero.opponents.solved_positions import shipped_positions
+from plainzero.opponents.solved_positions import bundled_positions
 from plainzero.training.loop import Limits
 from plainzero.training.metrics import read_metrics
 from plainzero.training.run_folder import RunFolder
@@ -26,7 +26,7 @@ _STRENGTH = ("rating", "rating_error", "accuracy", "accuracy_search")
 
 
 class TrainingView:
-    """Listens to a run; draws it where there is a terminal, else prints a line a generation."""
+    """Shows a run: a live panel in a terminal, otherwise one line per generation."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class TrainingView:
         limits: Limits,
         is_new: bool,
     ) -> None:
-        """Shows nothing yet; use it as a context."""
+        """Use it as a context manager, which shows the panel."""
         self.console = Console(highlight=False)
         self.metrics: dict[str, Any] = {}  # the latest of each
         self._folder, self._game, self._config = folder, game, config
@@ -52,12 +52,12 @@ class TrainingView:
         self._live = Live(get_renderable=self._draw, console=self.console, refresh_per_second=4)
 
     def __enter__(self) -> "TrainingView":
-        """Begins to draw."""
-        verb = "New run" if self._is_new else "Going on with"
+        """Starts the display."""
+        verb = "New run" if self._is_new else "Resuming"
         place = "" if self._device == "cpu" else f" on {self._device}"
         self.console.print(
             f"{verb} [bold]{self._folder.path}[/]: {self._game.name}, "
-            f"{_network_words(self._config)}, {self._config.run.engine}{place}"
+            f"{_network_words(self._config)}, {self._config.run.backend}{place}"
         )
         if self.console.is_terminal:
             self._live.start()
@@ -66,19 +66,19 @@ class TrainingView:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        """Stops drawing."""
+        """Stops the display."""
         if self._live.is_started:
             self._live.stop()
 
     def resume(self, seconds: float, since: float) -> None:
-        """It is loaded: its clock was at `seconds` at `since`, and its latest strength is known."""
+        """Sets the clock of a loaded run (`seconds` at `since`) and reads its latest strength."""
         self._clock, self._started = seconds, since
         for line in read_metrics(self._folder.metrics_file):
             self._strength |= {name: line[name] for name in _STRENGTH if name in line}
 
     def say_stopping(self) -> None:
         """Ctrl-C was pressed."""
-        self._doing = "stopping: saving what was done (Ctrl-C again quits at once)"
+        self._doing = "stopping: saving (Ctrl-C again quits at once)"
         if not self.console.is_terminal:
             self.console.print(self._doing)
 
@@ -186,13 +186,13 @@ class TrainingView:
 
 
 def show_summary(folder: RunFolder, view: TrainingView) -> None:
-    """What the run has become, and how to go on."""
+    """Prints the result of a run and the next commands."""
     console = view.console
     metrics = view.metrics or (read_metrics(folder.metrics_file) or [{}])[-1]
     if not metrics:
         console.print(
-            f"Stopped before the first generation was whole; [bold]plainzero train {folder.path}[/] "
-            "goes on."
+            "Stopped before the first generation was complete; "
+            f"[bold]plainzero train {folder.path}[/] resumes it."
         )
         return
     found = [f"{metrics['total_games']:,} games", f"{metrics['step']:,} steps"]
@@ -200,22 +200,22 @@ def show_summary(folder: RunFolder, view: TrainingView) -> None:
         error = metrics.get("rating_error", 0.0)
         found.append(f"rating {metrics['rating']:,.0f} ± {error:.0f} Elo above random play")
     if "accuracy" in metrics:
-        found.append(f"{metrics['accuracy']:.1%} of solved positions right without search")
+        found.append(f"{metrics['accuracy']:.1%} of solved positions correct without search")
     console.print(f"Saved in [bold]{folder.path}[/]: {', '.join(found)}.")
-    console.print(f"  go on          plainzero train {folder.path} --minutes …")
+    console.print(f"  resume         plainzero train {folder.path} --minutes …")
     game = shlex.quote(folder.read_config()[1]["game"])
-    console.print(f"  play it        plainzero play {game} --opponent run:{folder.path}:200")
-    if shipped_positions(folder.read_game()) is not None:
-        console.print(f"  its strength   plainzero evaluate {folder.path} --simulations 100")
+    console.print(f"  play           plainzero play {game} --opponent run:{folder.path}:200")
+    if bundled_positions(folder.read_game()) is not None:
+        console.print(f"  strength       plainzero evaluate {folder.path} --simulations 100")
     else:
         console.print(
-            f"  its strength   plainzero match run:{folder.path}:200 uct:1000 --games 100"
+            f"  strength       plainzero match run:{folder.path}:200 uct:1000 --games 100"
         )
-    console.print(f"  how it learned plainzero doctor {folder.path}")
+    console.print(f"  diagnosis      plainzero doctor {folder.path}")
 
 
 def sparkline(numbers: list[float]) -> str:
-    """The numbers as a line of little bars."""
+    """The numbers as a line of small bars."""
     low, high = min(numbers), max(numbers)
     span = (high - low) or 1.0
     return "".join(_BARS[round((number - low) / span * (len(_BARS) - 1))] for number in numbers)

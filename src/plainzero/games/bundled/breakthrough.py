@@ -1,4 +1,4 @@
-"""Breakthrough: pawns step forward, take diagonally, and the first on the far row wins.
+"""Breakthrough: pawns step forward, capture diagonally, and the first on the far row wins.
 
 Each player's pawns are one 64-bit integer; bit `row * cols + col` is the cell in that row, counted
 from the bottom, where the first player begins. An action is six times the cell that a pawn leaves,
@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 
 
 class Breakthrough(Game):
-    """Two rows of pawns each; who reaches the other side or takes all pawns wins."""
+    """Move pawns forward; whoever reaches the other side or captures all pawns wins."""
 
     rows: int = 8
     cols: int = 8
@@ -27,7 +27,7 @@ class Breakthrough(Game):
 
     @property
     def max_turns(self) -> int:
-        """The steps that all pawns have up to the row before the last, and one more."""
+        """The steps of all pawns to the row before the last, and one more."""
         steps: int = 2 * self.cols * (self.rows - 2 + self.rows - 3)
         return steps + 1
 
@@ -55,7 +55,7 @@ class Breakthrough(Game):
         return ONE << np.uint64(cell)
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """Straight on to an empty cell; diagonally to one without an own pawn."""
+        """Straight to an empty cell; diagonally to any cell without a pawn of the mover."""
         own, other = state.pawns[state.to_play], state.pawns[1 - state.to_play]
         count = 0
         for cell in range(self.num_cells):
@@ -76,7 +76,7 @@ class Breakthrough(Game):
         return action // 6 + ahead + action % 3 - 1
 
     def play(self, state: Any, action: Any) -> None:
-        """Moves a pawn, and takes what stands there."""
+        """Moves a pawn, and captures a pawn on its new cell."""
         mover, target = state.to_play, self.target(action)
         state.pawns[mover] ^= self.bit(action // 6) | self.bit(target)
         state.pawns[1 - mover] &= ~self.bit(target)
@@ -86,7 +86,7 @@ class Breakthrough(Game):
         self.end_turn(state)
 
     def observe(self, state: Any, planes: Any) -> None:
-        """The mover's pawns, the opponent's, and ones where the mover's way is down; top first."""
+        """The mover's pawns, the opponent's, and ones if the mover moves down; top row first."""
         own, other = state.pawns[state.to_play], state.pawns[1 - state.to_play]
         for cell in range(self.num_cells):
             row, col = self.rows - 1 - cell // self.cols, cell % self.cols
@@ -118,7 +118,7 @@ class Breakthrough(Game):
         return f"{letters[0]}{row + 1}{letters[1]}{to_row + 1}"
 
     def parse_action(self, text: str) -> int:
-        """The step of that name, in small letters or large ones."""
+        """The step of that name, in upper or lower case."""
         return super().parse_action(text.lower())
 
     def view(self, state: Any) -> Grid:
@@ -145,7 +145,7 @@ class Breakthrough(Game):
         return "x" if state.pawns[0] & bit else "o" if state.pawns[1] & bit else "."
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Pawns anywhere; one that has arrived, or alone is left, has won."""
+        """Pawns anywhere; a pawn on the far row wins, and so do the only pawns left."""
         for cell in range(self.num_cells):
             row, col = self._place(cell)
             if cells[row][col] in ("x", "o"):
@@ -154,7 +154,7 @@ class Breakthrough(Game):
         arrived = [piece for row, piece in tops if piece in cells[row]]
         arrived += [piece for player, piece in ((1, "x"), (0, "o")) if not state.pawns[player]]
         if len(set(arrived)) == 2:
-            raise ValueError("both players have won; one of them must still be on the way")
+            raise ValueError("both players have won; at most one of them can have")
         if arrived:
             self.win(state, "xo".index(arrived[0]))
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from plainzero.games.board_view import cells_in_a_row
 from plainzero.games.contract import Field, Game, Grid, Symmetry, field
-from plainzero.games.lines import cells_in_a_row
 
 ONE = np.uint64(1)
 
@@ -108,7 +108,7 @@ class ConnectFour(Game):
         return "x" if state.stones[0] & cell else "o" if state.stones[1] & cell else "."
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Stones that lie on the ground or on each other; as many of each as one likes."""
+        """Stones that rest on the ground or on each other; any number of each."""
         for col, column in enumerate(zip(*reversed(cells), strict=True)):
             stones = "".join(column).rstrip(".")  # from the bottom up
             if "." in stones:

@@ -1,4 +1,4 @@
-"""Dots and Boxes: draw a line between two dots; who closes a box owns it and draws again.
+"""Dots and Boxes: draw a line between two dots; closing a box wins it and another move.
 
 Lines are numbered as in OpenSpiel: the horizontal ones row by row, then the vertical ones.
 """
@@ -13,7 +13,7 @@ from plainzero.games.symmetries import grid_symmetries
 
 
 class DotsAndBoxes(Game):
-    """Draw lines, close boxes; more boxes than the opponent win."""
+    """Draw lines and close boxes; the player with more boxes wins."""
 
     rows: int = 2  # of boxes; there is one more row of dots
     cols: int = 2
@@ -51,7 +51,7 @@ class DotsAndBoxes(Game):
         return count
 
     def play(self, state: Any, action: Any) -> None:
-        """Draws a line; the mover stays on turn when that closes a box."""
+        """Draws a line; the mover moves again if that closes a box."""
         state.lines[action] = 1
         if action < self.num_horizontal:
             row, col = action // self.cols, action % self.cols
@@ -67,7 +67,7 @@ class DotsAndBoxes(Game):
             self.end_turn(state)
 
     def add_side(self, state: Any, row: Any, col: Any) -> int:
-        """Counts a side of the box there; returns 1 if that closes it, 0 also off the board."""
+        """Counts a side of that box; returns 1 if that closes it, 0 if not or off the board."""
         if row < 0 or row >= self.rows or col < 0 or col >= self.cols:
             return 0
         state.sides[row, col] += 1
@@ -77,7 +77,7 @@ class DotsAndBoxes(Game):
         return 1
 
     def end_game(self, state: Any) -> None:
-        """More boxes win; with as many each it is a draw."""
+        """The player with more boxes wins; equal numbers are a draw."""
         if state.score[0] > state.score[1]:
             self.win(state, 0)
         elif state.score[1] > state.score[0]:
@@ -103,7 +103,7 @@ class DotsAndBoxes(Game):
                     planes[2, 2 * row + 1, 2 * col + 1] = 1.0
 
     def symmetries(self) -> list[Symmetry]:
-        """The turns and reflections of the board: seven of a square, three of a rectangle."""
+        """The turns and reflections of the board: seven for a square, three for a rectangle."""
         return grid_symmetries(self._drawing())
 
     def _drawing(self) -> NDArray[np.int64]:
@@ -134,7 +134,7 @@ class DotsAndBoxes(Game):
         return Grid(cells, drawing.tolist())
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Any lines; a box has an owner just where all its four sides are drawn."""
+        """Any lines; a box has an owner exactly if all its four sides are drawn."""
         drawing = self._drawing()
         for place in np.argwhere(drawing >= 0):
             state.lines[drawing[tuple(place)]] = cells[place[0]][place[1]] != " "
@@ -156,7 +156,7 @@ class DotsAndBoxes(Game):
             self.end_game(state)
 
     def text(self, state: Any) -> str:
-        """The drawing with its dots named, the boxes of each and who is to play."""
+        """The drawing with named dots, each player's boxes, and who is to play."""
         letters = "   " + "   ".join(chr(ord("a") + col) for col in range(self.cols + 1))
         lines = [letters]
         for row, cells in enumerate(self.view(state).cells):

@@ -1,13 +1,13 @@
 """Hex: the first player joins top and bottom with a chain of stones, the second left and right.
 
-The board is kept with a border of stones: the first player's along the top and the bottom, the
-second's at the left and the right. A cell holds its colour, and the edges of its owner to which its
-chain leads, so that a stone that touches both has won. Chains learn of an edge once each, which
-costs a step for every stone of them: a game is about as many steps as stones.
+The board has a border of stones: the first player's along the top and the bottom, the second's at
+the left and the right. A cell holds its colour, and the edges of its owner that its chain reaches,
+so a stone that touches both has won. A chain learns about each edge once, which costs one step per
+stone: a game takes about as many steps as stones.
 
-The empty cells stand in a list in rising order, and the room behind them, which grows with each
-stone, is where a chain's stones wait to be told. Both are functions of the stones alone: the same
-position is the same record, in whatever order it was reached.
+The empty cells are a sorted list, and the room behind them, which grows with each stone, is the
+queue of a chain's stones to update. Both depend on the stones alone: the same position is the same
+record, in whatever order it was reached.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ NEIGHBOURS = ((0, -1), (0, 1), (-1, 0), (-1, 1), (1, 0), (1, -1))
 
 
 class Hex(Game):
-    """Join your two sides of the board; there is always one who can, and never a draw."""
+    """Connect your two sides of the board; there is never a draw."""
 
     size: int = 11
     swap: bool = False  # whether the second player may begin by taking over the first stone
@@ -45,7 +45,7 @@ class Hex(Game):
             raise ValueError(f"hex: size must be 2 to 26, not {self.size}")
 
     def fields(self) -> dict[str, Field]:
-        """The board with its border, 0 where empty; the empty cells as actions, zeros behind."""
+        """The board with its border, 0 for empty; the empty cells as actions, then zeros."""
         place = np.uint8 if self.width**2 <= 256 else np.uint16
         return {
             "board": field(np.int8, (self.width * self.width,)),
@@ -71,7 +71,7 @@ class Hex(Game):
         state.num_empty = self.num_cells
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """Every empty cell, numbered row by row; then swapping, where it is allowed."""
+        """Every empty cell, numbered row by row; then the swap, if allowed."""
         count = int(state.num_empty)
         for i in range(count):
             actions[i] = state.empty[i]
@@ -89,7 +89,7 @@ class Hex(Game):
         self.end_turn(state)
 
     def put(self, state: Any, action: Any) -> None:
-        """Puts a stone of the mover's on an empty cell; it wins if it touches both his edges."""
+        """Places the mover's stone on an empty cell; it wins if it touches both edges."""
         self.take_from_empty(state, action)
         colour, place = state.to_play + 1, self.place(action)
         edges, uninformed = 0, 0
@@ -115,7 +115,7 @@ class Hex(Game):
         state.num_empty -= 1
 
     def tell_chain(self, state: Any, place: Any, colour: Any, informed: Any) -> None:
-        """Writes `informed` to all stones of the chain from `place` on that know of no edge."""
+        """Writes `informed` to all stones of the chain from `place` on that know no edge yet."""
         bottom = int(state.num_empty)
         state.empty[bottom] = place
         top = bottom + 1
@@ -130,7 +130,7 @@ class Hex(Game):
                     top += 1
 
     def take_over(self, state: Any) -> None:
-        """The first stone becomes the mover's, mirrored to where it is worth as much to him."""
+        """The first stone becomes the mover's, mirrored to where it is worth as much to them."""
         action = self.first_stone(state)
         state.board[self.place(action)] = 0
         self.list_all_empty(state)
@@ -154,7 +154,7 @@ class Hex(Game):
     def winning_cells(self, state: Any, cells: Any) -> None:
         """A shortest chain of the winner's.
 
-        His stones are numbered by their distance from one edge until one is at the other; from
+        The stones are numbered by their distance from one edge until one is at the other; from
         there the numbers lead back.
         """
         colour, distance, here = 1 if state.returns[0] > 0.0 else 2, 0, -1
@@ -198,7 +198,7 @@ class Hex(Game):
                 planes[2, row, col] = 1.0
 
     def symmetries(self) -> list[Symmetry]:
-        """Half a turn; to swap stays to swap."""
+        """Half a turn; the swap stays the same."""
         turned = [*reversed(range(self.num_cells)), *range(self.num_cells, self.num_actions)]
         return [Symmetry(board_turn(2, flip=False), turned)]
 
@@ -209,11 +209,11 @@ class Hex(Game):
         return f"{chr(ord('a') + action % self.size)}{action // self.size + 1}"
 
     def parse_action(self, text: str) -> int:
-        """The action of that name, in small or capital letters."""
+        """The action of that name, in upper or lower case."""
         return super().parse_action(text.strip().lower())
 
     def view(self, state: Any) -> Grid:
-        """The board, each cell clickable; a shortest chain that has won is marked."""
+        """The board, each cell clickable; a shortest winning chain is marked."""
         inner = state.board.reshape(self.width, self.width)[1:-1, 1:-1]
         cells = [[".xo"[cell & 3] for cell in row] for row in inner.tolist()]
         actions = np.arange(self.num_cells).reshape(self.size, self.size).tolist()
@@ -238,7 +238,7 @@ class Hex(Game):
         state.turn = self.num_cells - state.num_empty + (self.swap and balance == to_play - 1)
 
     def text(self, state: Any) -> str:
-        """The board as a lozenge, columns and rows named."""
+        """The board as a rhombus, with labelled columns and rows."""
         lines = ["   " + " ".join(chr(ord("a") + col) for col in range(self.size))]
         for row, cells in enumerate(self.view(state).cells):
             lines.append(f"{' ' * row}{row + 1:>2} {' '.join(cells)}")

@@ -1,7 +1,7 @@
 """Othello on boards of 4×4, 6×6 and 8×8: each player's discs are one integer of 64 bits.
 
 Bit `row * size + col` is a square, a1 (bit 0) at the top left; its number is also its action. One
-more action passes, and is legal just where no square is. As in OpenSpiel the game is over as soon
+more action passes, and is legal only if no square is. As in OpenSpiel the game is over as soon
 as neither player can place a disc, so two passes never follow each other.
 """
 
@@ -24,10 +24,10 @@ EIGHTS = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
 class Othello(Game):
-    """Enclose the other's discs to turn them over; who has more at the end wins."""
+    """Enclose the opponent's discs to flip them; whoever has more at the end wins."""
 
     size: int = 8
-    result: Literal["win", "discs"] = "win"  # discs: the returns tell by how many
+    result: Literal["win", "discs"] = "win"  # discs: the returns are the margin
 
     num_squares = property(lambda self: self.size * self.size)
     num_actions = property(lambda self: self.num_squares + 1)
@@ -35,7 +35,7 @@ class Othello(Game):
     set_up_knows_the_end = True
     observation_shape = property(lambda self: (3, self.size, self.size))
     # After a pass a disc is placed, so there are fewer than 2 (size² − 4) plays from the beginning;
-    # positions made by hand may have fewer discs than that, or begin with a pass.
+    # positions set up by hand may have fewer discs than that, or begin with a pass.
     max_turns = property(lambda self: 2 * self.num_squares)
     counts_discs = property(lambda self: self.result == "discs")
     board_bits = property(lambda self: np.uint64(2**self.num_squares - 1))
@@ -70,7 +70,7 @@ class Othello(Game):
         state.moves = self.find_moves(state.discs[0], state.discs[1])
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """Every square from which discs are enclosed; a pass where there is none."""
+        """Every square that encloses discs; a pass if there is none."""
         rest = state.moves
         count = 0
         while rest != NOTHING:
@@ -84,7 +84,7 @@ class Othello(Game):
         return count
 
     def play(self, state: Any, action: Any) -> None:
-        """Places a disc and turns over what it encloses, or passes."""
+        """Places a disc and flips what it encloses, or passes."""
         own, other = state.discs[state.to_play], state.discs[1 - state.to_play]
         if action != self.pass_action:
             disc = self.bit(action)
@@ -144,7 +144,7 @@ class Othello(Game):
         return line | (pairs & (line >> (step + step)))
 
     def end_game(self, state: Any) -> None:
-        """More discs win; by how many, empty squares the winner's, if the result is by discs."""
+        """More discs win; with `result` discs the return is the margin, empty squares included."""
         lead = self.count(state.discs[0]) - self.count(state.discs[1])
         if self.counts_discs:
             empty = self.num_squares - self.count(state.discs[0] | state.discs[1])
@@ -163,7 +163,7 @@ class Othello(Game):
             self.draw(state)
 
     def count(self, discs: Any) -> Any:
-        """How many bits are set: sums of neighbours, twice as wide at each step."""
+        """The number of set bits: sums of neighbours, twice as wide at each step."""
         sums = discs - ((discs >> ONE) & PAIRS)
         sums = (sums & FOURS) + ((sums >> np.uint64(2)) & FOURS)
         sums = (sums + (sums >> np.uint64(4))) & EIGHTS
@@ -197,7 +197,7 @@ class Othello(Game):
         return f"{chr(ord('a') + action % self.size)}{action // self.size + 1}"
 
     def parse_action(self, text: str) -> int:
-        """The action of that name, in large or small letters."""
+        """The action of that name, in upper or lower case."""
         return super().parse_action(text.lower())
 
     def view(self, state: Any) -> Grid:
@@ -210,7 +210,7 @@ class Othello(Game):
         return "x" if state.discs[0] & bit else "o" if state.discs[1] & bit else "."
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Any discs; the game is over where neither player can place another."""
+        """Any discs; the game is over if neither player can place another."""
         for square, text in enumerate(text for row in cells for text in row):
             if text in ("x", "o"):
                 state.discs["xo".index(text)] |= self.bit(square)

@@ -1,4 +1,4 @@
-"""Pig: roll the die as often as you dare, or hold what the turn has brought; a one loses the turn.
+"""Pig: roll the die as often as you dare, or hold the turn's total; a one loses the turn.
 
 Two players and chance. `mover` keeps whose turn it is while the die rolls.
 """
@@ -27,7 +27,7 @@ class Pig(Game):
     set_up_knows_the_end = True  # it refuses points that have won
 
     def __post_init__(self) -> None:
-        """Refuses what does not fit the fields, and dice that never lose or never win."""
+        """Refuses values that do not fit the fields, and dice that never lose or never win."""
         super().__post_init__()
         for name, least, most in (("target", 2, 10_000), ("die", 2, 100), ("horizon", 1, 30_000)):
             value = getattr(self, name)
@@ -35,7 +35,7 @@ class Pig(Game):
                 raise ValueError(f"pig: {name} must be {least} to {most:,}, not {value}")
 
     def fields(self) -> dict[str, Field]:
-        """What each player has, what the turn has brought, whose turn it is, decisions so far."""
+        """Each player's points, the turn's total, whose turn it is, and the decisions so far."""
         return {
             "scores": field(np.int16, (2,)),
             "total": field(np.int16),
@@ -44,7 +44,7 @@ class Pig(Game):
         }
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """Roll or hold; who has enough must hold."""
+        """Roll or hold; a mover who has enough must hold."""
         count = 0
         if state.scores[state.to_play] + state.total < self.target:
             actions[count] = ROLL
@@ -53,7 +53,7 @@ class Pig(Game):
         return count + 1
 
     def chance_outcomes(self, state: Any, actions: Any, probabilities: Any) -> int:
-        """Every face alike; outcome 0 is a one."""
+        """Every face is equally likely; outcome 0 is a one."""
         for face in range(self.die):
             actions[face] = face
             probabilities[face] = 1.0 / self.die
@@ -86,7 +86,7 @@ class Pig(Game):
         state.to_play = state.mover
 
     def observe(self, state: Any, planes: Any) -> None:
-        """The mover's points, the opponent's, the turn's, as shares of the target; time spent."""
+        """Points of mover and opponent, and the total, as shares of the target; share of time."""
         mover = state.mover if state.to_play == CHANCE else state.to_play
         planes[0] = state.scores[mover] / self.target
         planes[1] = state.scores[1 - mover] / self.target
@@ -102,13 +102,13 @@ class Pig(Game):
         return str(outcome + 1)
 
     def view(self, state: Any) -> Grid:
-        """A row for each player: points, and what the turn has brought beside the mover's."""
+        """A row for each player: points, and for the mover the turn's total."""
         totals = [str(state.total) if player == state.mover else "." for player in range(2)]
         cells = [[PIECES[p], str(state.scores[p]), totals[p]] for p in range(2)]
         return Grid(cells, [[-1] * 3 for _ in range(2)], columns=("", "points", "this turn"))
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Points below the target, and what the turn has brought to the one who is to play."""
+        """Points below the target, and the turn's total of the player to move."""
         state.mover = state.to_play
         for player, (piece, points, total) in enumerate(cells):
             if piece != PIECES[player] or not points.isdecimal() or int(points) >= self.target:
@@ -118,10 +118,10 @@ class Pig(Game):
                 )
             state.scores[player] = int(points)
             if (player == state.to_play) != total.isdecimal():
-                raise ValueError("what the turn has brought stands beside the one who is to play")
+                raise ValueError("the turn's total belongs beside the player to move")
             if player == state.to_play:
                 if int(total) >= self.target + self.die:
-                    raise ValueError(f"no turn brings {total} points of {self.target}")
+                    raise ValueError(f"a turn cannot total {total} points")
                 state.total = int(total)
 
     def text(self, state: Any) -> str:

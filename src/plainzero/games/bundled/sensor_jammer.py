@@ -1,8 +1,8 @@
 """Sensor against jammer: an attacker comes in from the edge of a radar screen; a sensor looks.
 
 The screen has rings and sectors. Whether a look finds the attacker is a throw of a die. A deception
-makes two contacts of one, a sector to either side of where it was; which of them is real nobody
-knows, and chance says so when a look finds one.
+makes two contacts of one, a sector to either side of where it was. Nobody knows which of them is
+real; chance decides when a look finds one.
 """
 
 import dataclasses
@@ -18,11 +18,11 @@ ATTACKER, SENSOR = 0, 1
 ADVANCE, LEFT, RIGHT, JAM, DECEIVE, QUIET, TRACK, SEARCH, POINT = range(9)
 NAMES = ("advance", "left", "right", "jam", "deceive", "quiet", "track", "search")
 
-DIE = 6  # a look finds what it looks at with as many faces as it is strong
+DIE = 6  # a look of strength s succeeds on s faces
 TRACKING, GLANCING = 6, 2  # strength of looks
-MUFFLED = 2  # what a jam takes from it, and what quiet does
+MUFFLED = 2  # subtracted by a jam, and by quiet
 
-SLEW = 2  # sectors that the beam can turn at once
+SLEW = 2  # sectors that the beam can turn in one round
 JAMMED_TURNS = 2  # of the sensor
 FIRST_TURN = 2  # of the attacker: chance has turned the beam, and said where the attacker comes up
 
@@ -94,7 +94,7 @@ class SensorJammer(Game):
         return (state.sector + offset + self.sectors) % self.sectors
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """What the attacker has the energy for; for the sensor, where the beam can turn."""
+        """The actions that the attacker has energy for; for the sensor, where the beam can turn."""
         count = 0
         if state.to_play == ATTACKER:
             for action in range(TRACK):
@@ -132,7 +132,7 @@ class SensorJammer(Game):
             self.find(state, action)
 
     def move_attacker(self, state: Any, action: Any) -> None:
-        """In, in and aside, or one of the three ways to be hard to find."""
+        """Moves in, in and sideways, or hides in one of three ways."""
         state.quiet = action == QUIET
         if action == QUIET:
             state.energy = min(state.energy + 1, self.energy)
@@ -211,7 +211,7 @@ class SensorJammer(Game):
         return NAMES[action] if action < POINT else f"point {action - POINT + 1}"
 
     def parse_action(self, text: str) -> int:
-        """The action of that name, in capitals or not."""
+        """The action of that name, in upper or lower case."""
         return super().parse_action(" ".join(text.lower().split()))
 
     def outcome_name(self, outcome: int) -> str:
@@ -243,7 +243,7 @@ class SensorJammer(Game):
         return Grid(cells, actions, marks, columns=columns, rows=rows, captions=captions)
 
     def _marks(self, state: Any) -> list[tuple[int, int]]:
-        """What has won: the attacker in the centre, or enough fixes, or the rounds that are up."""
+        """The reason for the win: the attacker in the centre, the fixes, or the end of rounds."""
         if state.is_over and state.ring == 0:
             return sorted({(self.rings, int(self.contact(state, which))) for which in range(2)})
         meter = "fixes" if state.fixes == self.fixes else "rounds"
@@ -269,7 +269,7 @@ class SensorJammer(Game):
             self.win(state, SENSOR)
 
     def _place(self, state: Any, ring: int, texts: list[str]) -> bool:
-        """Puts the attacker and its decoy where the texts show contacts, if it can be."""
+        """Places the attacker and its decoy at the drawn contacts, if possible."""
         state.ring = ring
         for state.sector, state.decoy in itertools.product(range(self.sectors), (0, 1)):
             contacts = {int(self.contact(state, which)) for which in range(2)}

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from plainzero.games.board_view import cells_in_a_row
 from plainzero.games.contract import Field, Game, Grid, Symmetry, field
-from plainzero.games.lines import cells_in_a_row
 from plainzero.games.symmetries import grid_symmetries
 
 

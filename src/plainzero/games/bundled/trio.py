@@ -1,11 +1,11 @@
-"""Trio: three players in turn, three in a row. Blocking is everybody's business, and nobody's."""
+"""Trio: three players, three in a row. Everybody wants a threat blocked, by somebody else."""
 
 from typing import Any
 
 import numpy as np
 
+from plainzero.games.board_view import cells_in_a_row
 from plainzero.games.contract import Field, Game, Grid, Symmetry, field
-from plainzero.games.lines import cells_in_a_row
 from plainzero.games.symmetries import grid_symmetries
 
 
@@ -31,7 +31,7 @@ class Trio(Game):
             )
 
     def fields(self) -> dict[str, Field]:
-        """The board: 0 empty, else the player's number counted from 1."""
+        """The board: 0 for empty, otherwise the player's number, from 1."""
         return {"board": field(np.int8, (self.size, self.size))}
 
     def legal_actions(self, state: Any, actions: Any) -> int:
@@ -45,7 +45,7 @@ class Trio(Game):
         return count
 
     def play(self, state: Any, action: Any) -> None:
-        """Puts a stone of the mover; a full board without a line is a draw."""
+        """Places the mover's stone; a full board without a line is a draw."""
         row, col = action // self.size, action % self.size
         state.board[row, col] = state.to_play + 1
         if self.has_line(state, row, col):
@@ -55,7 +55,7 @@ class Trio(Game):
         self.end_turn(state)
 
     def has_line(self, state: Any, row: Any, col: Any) -> bool:
-        """Whether enough stones in a row run through the one just put."""
+        """Whether enough stones in a row run through the new one."""
         for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
             ahead = self.run(state, row, col, down, right)
             behind = self.run(state, row, col, -down, -right)
@@ -74,7 +74,7 @@ class Trio(Game):
         return length
 
     def observe(self, state: Any, planes: Any) -> None:
-        """Plane 0: the mover's stones; plane 1: the next player's; plane 2: the one's after."""
+        """Plane 0: the mover's stones; plane 1: the next player's; plane 2: the third player's."""
         for row in range(self.size):
             for col in range(self.size):
                 stone = state.board[row, col]
@@ -90,7 +90,7 @@ class Trio(Game):
         return f"{chr(ord('a') + action % self.size)}{action // self.size + 1}"
 
     def view(self, state: Any) -> Grid:
-        """The board, each cell clickable; the line that wins is marked."""
+        """The board, each cell clickable; the winning line is marked."""
         cells = [[".xoz"[stone] for stone in row] for row in state.board]
         actions = np.arange(self.num_actions).reshape(self.size, self.size).tolist()
         return Grid(cells, actions, marks=cells_in_a_row(cells, self.in_a_row))

@@ -34,7 +34,7 @@ class TwentyFortyEight(Game):
     def max_turns(self) -> int:
         """A bound from the sum of the tiles.
 
-        Moves keep that sum, chance adds 2 or more each time, and while the game goes on every tile
+        Moves keep that sum, chance adds 2 or more each time, and until the game ends every tile
         is at most target/2. With c plays of chance there are at most c - 1 moves, as the first two
         plays are both chance's, so the plays are fewer than the largest sum.
         """
@@ -43,7 +43,7 @@ class TwentyFortyEight(Game):
 
     @classmethod
     def title(cls) -> str:
-        """The name people know it by."""
+        """The game's usual name."""
         return "2048"
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class TwentyFortyEight(Game):
         state.to_play = CHANCE
 
     def chance_outcomes(self, state: Any, actions: Any, probabilities: Any) -> int:
-        """A 2 (90 %) or a 4 (10 %) on each empty cell alike."""
+        """A 2 (90 %) or a 4 (10 %), on each empty cell with equal probability."""
         num_empty = 0
         for cell in range(self.num_cells):
             num_empty += state.board[cell] == 0
@@ -78,7 +78,7 @@ class TwentyFortyEight(Game):
         return count
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """Every direction in which a tile moves or merges."""
+        """Every direction that moves or merges a tile."""
         count = 0
         for direction in range(4):
             if self.can_slide(state, direction):
@@ -134,7 +134,7 @@ class TwentyFortyEight(Game):
         """Moves one line's tiles to the wall, each merging once; returns the highest made, or 0."""
         start, step = self.line(direction, line)
         highest = 0
-        filled = 0  # cells from the wall that are settled
+        filled = 0  # cells from the wall that are final
         waiting = 0  # the last tile moved, which may still merge
         for i in range(self.size):
             tile = int(state.board[start + i * step])
@@ -158,7 +158,7 @@ class TwentyFortyEight(Game):
         self.finish(state)
 
     def observe(self, state: Any, planes: Any) -> None:
-        """Plane e - 1 has a one where the tile 2^e lies."""
+        """Plane e - 1 holds a one at each tile 2^e."""
         for cell in range(self.num_cells):
             tile = state.board[cell]
             if tile != 0:
@@ -202,7 +202,7 @@ class TwentyFortyEight(Game):
             most = min(self.target // 2, 2 ** (self.num_cells + 1 - rank))
             if tile and (tile < 2 or tile > most or tile & (tile - 1)):
                 raise ValueError(
-                    f"a {tile} cannot stand on this board: tiles are powers of two, and number "
+                    f"a {tile} cannot be on this board: tiles are powers of two, and number "
                     f"{rank + 1} by size is at most {most}"
                 )
         state.board[:] = [tile.bit_length() - 1 if tile else 0 for tile in tiles]

@@ -1,4 +1,4 @@
-"""Ultimate tic-tac-toe: nine boards in a board; where one moves says where the other must.
+"""Ultimate tic-tac-toe: nine boards in one; each move decides where the opponent must move.
 
 Each player's marks on a small board are nine bits, and so are the boards a player has won.
 """
@@ -37,7 +37,7 @@ class UltimateTicTacToe(Game):
         state.forced = ANYWHERE
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """The empty cells of the forced board, or of all that are open, row by row."""
+        """The empty cells of the forced board, or of all open boards, row by row."""
         if state.forced != ANYWHERE:
             return self.free_cells(state, state.forced, actions)
         count = 0
@@ -51,7 +51,7 @@ class UltimateTicTacToe(Game):
         return count
 
     def free_cells(self, state: Any, board: Any, actions: Any) -> int:
-        """The empty cells of one board, which is all there is to look at in most positions."""
+        """The empty cells of one board, which is enough in most positions."""
         marks, count = state.marks[0, board] | state.marks[1, board], 0
         first = board // 3 * 27 + board % 3 * 3
         for cell in range(9):
@@ -83,7 +83,7 @@ class UltimateTicTacToe(Game):
         elif state.closed == FULL:
             self.draw(state)
         if state.is_over:
-            state.forced = ANYWHERE  # what nobody can use shall not tell positions apart
+            state.forced = ANYWHERE  # otherwise equal positions would differ
         self.end_turn(state)
 
     def has_line(self, marks: Any) -> bool:
@@ -115,7 +115,7 @@ class UltimateTicTacToe(Game):
         return f"{chr(ord('a') + action % 9)}{action // 9 + 1}"
 
     def parse_action(self, text: str) -> int:
-        """The cell of that name, in small letters or large ones."""
+        """The cell of that name, in upper or lower case."""
         return super().parse_action(text.lower())
 
     def view(self, state: Any) -> Grid:
@@ -137,7 +137,7 @@ class UltimateTicTacToe(Game):
         return "." if state.forced in (self.board_of(action), ANYWHERE) or state.is_over else " "
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Marks anywhere; a board is forced where it alone has empty cells that are "."."""
+        """Marks anywhere; a board is forced if it alone has empty cells drawn as "."."""
         dotted = set()
         for action in range(81):
             text = cells[action // 9][action % 9]
@@ -167,7 +167,7 @@ class UltimateTicTacToe(Game):
             state.forced = ANYWHERE
 
     def text(self, state: Any) -> str:
-        """The boards, apart from each other, and where the next move must go."""
+        """The boards, separated, and where the next move must go."""
         lines = []
         for row, cells in enumerate(self.view(state).cells):
             if row in (3, 6):

@@ -1,21 +1,21 @@
-"""What random playouts choose among, where a game says so itself."""
+"""The actions among which random playouts choose, if a game declares them."""
 
 from typing import Any
 
 import numpy as np
 
-from plainzero.games.check.problems import Findings, Stop
+from plainzero.games.check.problems import Problems, Stop
 from plainzero.games.check.random_play import Played, first_difference, rule_place
 from plainzero.games.contract import CHANCE, Game, has_own_playouts
 
 _POSITIONS = 2000
-_GUARD = 64  # room behind the actions, to see who writes there
+_GUARD = 64  # extra room behind the actions, to detect writes there
 _UNTOUCHED = -(2**31)
 
 
-def check_playouts(findings: Findings, played: list[Played]) -> None:
+def check_playouts(problems: Problems, played: list[Played]) -> None:
     """Each position has some playout actions, each once, and all of them are legal."""
-    game = findings.game
+    game = problems.game
     if not has_own_playouts(game):
         return
     positions = [
@@ -25,10 +25,10 @@ def check_playouts(findings: Findings, played: list[Played]) -> None:
         if state.to_play != CHANCE
     ]
     for state, legal in positions[:_POSITIONS]:
-        problem = _problem(findings, state, legal)
+        problem = _problem(problems, state, legal)
         if problem:
             where = f"at turn {state.turn}; {rule_place(game, 'playout_actions')}"
-            findings.add("playout actions", f"playout_actions {problem} ({where})")
+            problems.add("playout actions", f"playout_actions {problem} ({where})")
             raise Stop
 
 
@@ -38,17 +38,19 @@ def playout_actions(game: Game, state: Any) -> list[int]:
     return [int(action) for action in actions[: game.playout_actions(state, actions)]]
 
 
-def _problem(findings: Findings, state: Any, legal: list[int]) -> str:
-    game = findings.game
+def _problem(problems: Problems, state: Any, legal: list[int]) -> str:
+    game = problems.game
     before = game.copy(state)
     actions = np.full(game.num_actions + _GUARD, _UNTOUCHED, np.int32)
-    with findings.running("playout_actions", f" at turn {state.turn}"):
+    with problems.running("playout_actions", f" at turn {state.turn}"):
         count = int(game.playout_actions(state, actions))
     listed = actions[: max(count, 0)].tolist()
     if (actions[game.num_actions :] != _UNTOUCHED).any() or not 0 <= count <= game.num_actions:
         return f"writes or counts more than num_actions = {game.num_actions} actions"
     if count == 0:
-        return "finds nothing to play although the game is not over; give at least one legal action"
+        return (
+            "finds nothing to play although the game is not over; write at least one legal action"
+        )
     if not set(listed) <= set(legal):
         others = sorted(set(listed) - set(legal))
         return f"writes actions that are not legal, or counts too many: {others}"

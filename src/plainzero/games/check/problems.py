@@ -1,57 +1,88 @@
-"""What a check of a game found: one line each, one a kind."""
+"""The problems that a check of a game found: one line each, at most one per kind."""
 
+import dataclasses
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from plainzero.compiler.bind_rules import source_files
+from plainzero.compiler.source_digest import object_dependencies
+from plainzero.games.check.watchdog import TookTooLong, Watchdog
 from plainzero.games.contract import Game
 
+_PACKAGE = Path(__file__).parents[2]
 
-class Finding(NamedTuple):
-    """One thing that is wrong with a game: what kind, and a line that says where and what to do."""
+Severity = Literal["error", "cpu only"]
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a game: its kind, and a line with the place and the remedy."""
 
     kind: str
     message: str
+    severity: Severity = "error"  # "cpu only": the game runs on the CPU, and not on a GPU
 
     def __str__(self) -> str:
-        """The finding in one line."""
+        """The problem in one line."""
         return f"{self.kind}: {self.message}"
 
 
 class Stop(Exception):
-    """Ends the game being checked: what follows would only repeat the finding."""
+    """Ends the part of the check that is running: what follows would only repeat the problem."""
 
 
-class Findings:
-    """What was found so far in one game, one finding a kind; the first is kept."""
+class Problems:
+    """The problems found so far in one game; the first of each kind is kept."""
 
     def __init__(self, game: Game) -> None:
-        """Starts without findings."""
+        """Starts without problems."""
         self.game = game
-        self._found: dict[str, Finding] = {}
+        self.watchdog = Watchdog()
+        self._found: dict[str, Problem] = {}
 
     def __bool__(self) -> bool:
         """Whether anything is wrong."""
         return bool(self._found)
 
-    def __iter__(self) -> Iterator[Finding]:
-        """The findings in the order in which they were made."""
+    def __iter__(self) -> Iterator[Problem]:
+        """The problems in the order in which they were found."""
         return iter(self._found.values())
 
-    def add(self, kind: str, message: str) -> None:
-        """Notes a finding, made into one line."""
-        self._found.setdefault(kind, Finding(kind, " ".join(message.split())))
+    def add(self, kind: str, message: str, severity: Severity = "error") -> None:
+        """Notes a problem, made into one line."""
+        self._found.setdefault(kind, Problem(kind, " ".join(message.split()), severity))
 
     @contextmanager
     def running(self, method: str, where: str = "") -> Iterator[None]:
-        """Runs a game's method: what it raises is a finding with its file and line, and a Stop."""
+        """Runs a game's method; an error, or a call that never returns, is a problem and a Stop."""
         try:
-            yield
+            with self.watchdog.watching():
+                yield
         except Stop:
             raise
+        except TookTooLong as error:
+            self.add(
+                "endless",
+                f"{method} does not return{where}, after {self.watchdog.limit:g} seconds of "
+                f"computing ({self.place(error)}); give its loops an end",
+            )
+            raise Stop from error
+        except dataclasses.FrozenInstanceError as error:
+            name = str(error).rpartition("field ")[2].strip("'")
+            self.add(
+                "raises",
+                f"{method} changes self.{name}{where}; what changes during a game belongs in "
+                f"fields(), as state.{name} ({self.place(error)})",
+            )
+            raise Stop from error
+        except OverflowError as error:
+            self.add(
+                "overflow",
+                f"{method} makes a number that is too large{where}: {error}; "
+                f"declare a wider type in fields() ({self.place(error)})",
+            )
+            raise Stop from error
         except Exception as error:
             self.add(
                 "raises",
@@ -60,9 +91,15 @@ class Findings:
             )
             raise Stop from error
 
-    def place(self, error: Exception) -> str:
-        """The innermost line of the game's own files that the error came through."""
-        own = {str(path) for path, _ in source_files(self.game, Game)}
+    def place(self, error: BaseException) -> str:
+        """The innermost line of the game's own files that the error came through.
+
+        A line of the user's comes before one of ours that it called.
+        """
+        files = (path for path, _ in object_dependencies(self.game, Game))
+        own = {str(path) for path in files if path.is_file()}  # dataclasses' methods have no file
         frames = list(traceback.extract_tb(error.__traceback__))
-        inner = ([frame for frame in frames if frame.filename in own] or frames)[-1]
+        inside = [frame for frame in frames if frame.filename in own]
+        users = [frame for frame in inside if not Path(frame.filename).is_relative_to(_PACKAGE)]
+        inner = (users or inside or frames)[-1]
         return f"{Path(inner.filename).name}, line {inner.lineno}"

@@ -1,67 +1,67 @@
-"""Symmetries: games that are played again with the board turned go the same way."""
+"""Symmetries: games replayed on a turned board go the same way."""
 
 from typing import Any
 
 import numpy as np
 
-from plainzero.games.check.problems import Findings
+from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import Played, moves, rule_place, step
 from plainzero.games.check.views import observe
 from plainzero.games.contract import CHANCE, Symmetry
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 
 _SYMMETRY_GAMES = 3
 _SYMMETRY_PLIES = 300
 _CHANCE_PLIES = 40  # each of chance's plays tries many outcomes
 
 
-def check_symmetries(findings: Findings, played: list[Played]) -> None:
+def check_symmetries(problems: Problems, played: list[Played]) -> None:
     """Games replayed with their actions turned go the same way, turned."""
-    game = findings.game
+    game = problems.game
     place = rule_place(game, "symmetries")
-    with findings.running("symmetries"):
+    with problems.running("symmetries"):
         symmetries = game.symmetries()
     for number, symmetry in enumerate(symmetries):
         if sorted(symmetry.actions) != list(range(game.num_actions)):
-            problem = f"actions are no permutation of 0 to {game.num_actions - 1}"
+            problem = f"actions are not a permutation of 0 to {game.num_actions - 1}"
         else:
-            problem = _replay_turned(findings, symmetry, played[:_SYMMETRY_GAMES])
+            problem = _replay_turned(problems, symmetry, played[:_SYMMETRY_GAMES])
         if problem:
-            findings.add("symmetry", f"symmetry {number}: {problem} ({place})")
+            problems.add("symmetry", f"symmetry {number}: {problem} ({place})")
             return
 
 
-def _replay_turned(findings: Findings, symmetry: Symmetry, played: list[Played]) -> str:
-    """What does not fit when the games are turned, or nothing."""
+def _replay_turned(problems: Problems, symmetry: Symmetry, played: list[Played]) -> str:
+    """What differs when the games are turned; empty if nothing does."""
     for one in played:
-        turned = _turned_start(findings, symmetry, one.states[0])
+        turned = _turned_start(problems, symmetry, one.states[0])
         has_chance = any(state.to_play == CHANCE for state in one.states)
         for ply in range(_CHANCE_PLIES if has_chance else _SYMMETRY_PLIES):
-            problem = _difference_when_turned(findings, symmetry, one.states[ply], turned)
+            problem = _difference_when_turned(problems, symmetry, one.states[ply], turned)
             if problem or ply == len(one.actions):
                 if problem:
                     return f"{problem} at turn {ply}"
                 break
             action = one.actions[ply]
             if turned.to_play == CHANCE:
-                found = _turned_outcome(findings, symmetry, one.states[ply + 1], turned)
+                found = _turned_outcome(problems, symmetry, one.states[ply + 1], turned)
                 if found is None:
                     return f"none of chance's outcomes is the turned one at turn {ply}"
                 turned = found
             else:
-                step(findings, turned, int(symmetry.actions[action]))
+                step(problems, turned, int(symmetry.actions[action]))
     return ""
 
 
-def _turned_start(findings: Findings, symmetry: Symmetry, start: Any) -> Any:
-    """The position in which a turned game begins.
+def _turned_start(problems: Problems, symmetry: Symmetry, start: Any) -> Any:
+    """The starting position of a turned game.
 
-    It may be another one than that of the game, as in Othello, where a quarter turn exchanges the
-    colours in the middle. Then it is set up by hand, if each cell of the board has an action that
-    tells where the cell goes.
+    It may differ from the game's own, as in Othello, where a quarter turn exchanges the colours in
+    the middle. Then it is set up by hand, if each cell of the board has an action that says where
+    the cell goes.
     """
-    game = findings.game
-    if not _difference_when_turned(findings, symmetry, start, start):
+    game = problems.game
+    if not _difference_when_turned(problems, symmetry, start, start):
         return game.copy(start)
     grid = game.view(start)
     actions = [action for row in grid.actions for action in row] if grid is not None else []
@@ -73,35 +73,35 @@ def _turned_start(findings: Findings, symmetry: Symmetry, start: Any) -> Any:
         new_row, new_col = places.get(int(symmetry.actions[action]), (row, col))
         cells[new_row][new_col] = grid.cells[row][col]
     try:
-        return set_up(game, cells, int(start.to_play))
+        return set_up_position(game, cells, int(start.to_play))
     except ValueError:
         return game.copy(start)
 
 
-def _difference_when_turned(findings: Findings, symmetry: Symmetry, state: Any, turned: Any) -> str:
-    """In what `turned` is not the turned `state`, or nothing."""
+def _difference_when_turned(problems: Problems, symmetry: Symmetry, state: Any, turned: Any) -> str:
+    """How `turned` differs from the turned `state`; empty if it does not."""
     if (state.is_over, state.to_play) != (turned.is_over, turned.to_play):
         return "another player is to move, or only one of the games is over,"
     if state.is_over:
         same = np.array_equal(state.returns, turned.returns)
         return "" if same else f"the game ends {turned.returns}, not {state.returns},"
     if state.to_play != CHANCE:
-        legal, turned_legal = moves(findings, state)[0], moves(findings, turned)[0]
+        legal, turned_legal = moves(problems, state)[0], moves(problems, turned)[0]
         if {int(symmetry.actions[action]) for action in legal} != set(turned_legal):
             return "the legal actions are not the turned ones"
-    expected = symmetry.planes(observe(findings, state))
-    planes = observe(findings, turned)
+    expected = symmetry.planes(observe(problems, state))
+    planes = observe(problems, turned)
     if np.shape(expected) != planes.shape:
         return f"planes gives shape {np.shape(expected)}, not {planes.shape},"
     same = np.allclose(expected, planes, atol=1e-6)
     return "" if same else "planes and actions do not turn the position alike"
 
 
-def _turned_outcome(findings: Findings, symmetry: Symmetry, after: Any, turned: Any) -> Any:
+def _turned_outcome(problems: Problems, symmetry: Symmetry, after: Any, turned: Any) -> Any:
     """`turned` after the outcome that makes it the turned `after`; None without one."""
-    for outcome in moves(findings, turned)[0]:
-        candidate = findings.game.copy(turned)
-        step(findings, candidate, outcome)
-        if not _difference_when_turned(findings, symmetry, after, candidate):
+    for outcome in moves(problems, turned)[0]:
+        candidate = problems.game.copy(turned)
+        step(problems, candidate, outcome)
+        if not _difference_when_turned(problems, symmetry, after, candidate):
             return candidate
     return None

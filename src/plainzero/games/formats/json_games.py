@@ -1,4 +1,4 @@
-"""Games as JSON: every game has a place there, whatever its players and its chance."""
+"""Games as JSON, with any number of players and with chance."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from plainzero.games.formats.played_game import (
     require,
     setup_content,
 )
-from plainzero.games.formats.replay_moves import Replay
+from plainzero.games.formats.replay_moves import ReplayedGame
 
 _FORMAT = "plainzero-game"
 _VERSION = 1
@@ -25,10 +25,10 @@ _DECIMALS = 6  # of returns
 
 
 def to_json(game: Game, saved: SavedGame) -> str:
-    """The game as JSON, one line for each thing.
+    """The game as JSON, one line per key.
 
     Raises:
-        ValueError: when it cannot have been played so.
+        ValueError: if its moves are illegal.
     """
     replay = replay_saved(game, saved)
     result: dict[str, Any] | None = None
@@ -46,7 +46,7 @@ def read_json(text: str, make_game: Callable[[str], Game]) -> SavedGame:
     """The game that `to_json` wrote.
 
     Raises:
-        ValueError: when it is no saved game or cannot have been played so.
+        ValueError: if it is not a saved game, or its moves are illegal.
     """
     content = parse_json(text)
     require(isinstance(content, dict), "it must be an object, in { and }")
@@ -54,13 +54,13 @@ def read_json(text: str, make_game: Callable[[str], Game]) -> SavedGame:
     version = content.get("version")
     require(version == _VERSION, f'its "version" must be {_VERSION}, not {version!r}')
     unknown = sorted(content.keys() - set(_KEYS))
-    require(not unknown, f"it must not say {', '.join(map(repr, unknown))}")
+    require(not unknown, f"it must not contain {', '.join(map(repr, unknown))}")
     name, names, players = (content.get(key) for key in ("game", "moves", "players"))
-    require(isinstance(name, str), 'its "game" must be a text')
-    require(is_list_of(names, str), 'its "moves" must be a list of texts')
-    require(players is None or is_list_of(players, str), 'its "players" must be a list of texts')
+    require(isinstance(name, str), 'its "game" must be a string')
+    require(is_list_of(names, str), 'its "moves" must be a list of strings')
+    require(players is None or is_list_of(players, str), 'its "players" must be a list of strings')
     game, setup = make_game(name), read_setup(content.get("setup"))
-    replay = Replay(game, *setup)
+    replay = ReplayedGame(game, *setup)
     for move in names:
         replay.play_named(move)
     resigned = _read_result(content.get("result"), replay)
@@ -74,19 +74,19 @@ def dump(value: Any) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """The value that the JSON says.
+    """The value of the JSON.
 
     Raises:
-        ValueError: when it is none.
+        ValueError: if it is not JSON.
     """
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"this saved game is no JSON: {error}") from error
+        raise ValueError(f"this saved game is not JSON: {error}") from error
 
 
-def _read_result(content: Any, replay: Replay) -> int | None:
-    """Who resigned, if somebody did; returns must be those to which the moves lead."""
+def _read_result(content: Any, replay: ReplayedGame) -> int | None:
+    """Who resigned, if anybody; returns must be those that the moves lead to."""
     if content is None:
         return None
     is_result = isinstance(content, dict) and len(content) == 1
@@ -102,5 +102,5 @@ def _read_result(content: Any, replay: Replay) -> int | None:
         )
     numbers = isinstance(returns, list) and all(type(value) in (int, float) for value in returns)
     if not (numbers and len(returns) == len(reached) and np.allclose(returns, reached, atol=1e-4)):
-        raise ValueError(f"the file says that the returns are {returns}, its moves make {reached}")
+        raise ValueError(f"the file has the returns {returns}, but its moves lead to {reached}")
     return None

@@ -1,34 +1,34 @@
-"""A game as it was played, whatever file it comes from or goes to."""
+"""A played game, independent of the file format."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from plainzero.games.contract import Game, State
-from plainzero.games.formats.replay_moves import Replay
+from plainzero.games.formats.replay_moves import ReplayedGame
 
-Setup = tuple[list[list[str]] | None, int]
-"""The cells of a position made by hand, if there is one, and who moves there."""
+StartingPosition = tuple[list[list[str]] | None, int]
+"""The cells of a position set up by hand, if any, and who moves there."""
 
 
 @dataclass(frozen=True)
 class SavedGame:
-    """A game as it was played: how it began, the moves of players and chance, and who was who."""
+    """A played game: its start, the moves of players and chance, and the players' names."""
 
     game: str  # its name
-    cells: list[list[str]] | None  # the position made by hand from which it began
-    to_play: int  # in that position; 0 where the game began as usual
+    cells: list[list[str]] | None  # the position set up by hand from which it began
+    to_play: int  # in that position; 0 for the usual start
     moves: list[int]
-    players: list[str]  # names in the order of play, or none at all
-    resigned: int | None  # the player who gave up
+    players: list[str]  # names in the order of play, or empty
+    resigned: int | None  # the player who resigned, if any
 
 
-def replay_saved(game: Game, saved: SavedGame) -> Replay:
-    """The game played again to its last move.
+def replay_saved(game: Game, saved: SavedGame) -> ReplayedGame:
+    """The game replayed to its last move.
 
     Raises:
-        ValueError: when it cannot have been played so.
+        ValueError: if the moves are not legal.
     """
-    replay = Replay(game, saved.cells, saved.to_play)
+    replay = ReplayedGame(game, saved.cells, saved.to_play)
     for action in saved.moves:
         replay.play(action)
     check_people(game, saved.players, saved.resigned, replay.state)
@@ -36,7 +36,7 @@ def replay_saved(game: Game, saved: SavedGame) -> Replay:
 
 
 def check_people(game: Game, players: list[str], resigned: int | None, end: State) -> None:
-    """Refuses names that are too many or too few, and who cannot have resigned.
+    """Refuses a wrong number of names, and a resignation that is impossible.
 
     Raises:
         ValueError: says what is wrong.
@@ -52,39 +52,39 @@ def check_people(game: Game, players: list[str], resigned: int | None, end: Stat
 
 
 def require(condition: bool, what: str) -> None:
-    """Refuses a file in which something must be otherwise.
+    """Refuses a file that breaks a condition.
 
     Raises:
         ValueError: unless the condition holds.
     """
     if not condition:
-        raise ValueError(f"this is no saved game: {what}")
+        raise ValueError(f"this is not a saved game: {what}")
 
 
 def setup_content(saved: SavedGame) -> dict[str, Any]:
-    """The position made by hand, as JSON has it."""
+    """The position set up by hand, as JSON content."""
     return {"cells": saved.cells, "to_play": saved.to_play}
 
 
-def read_setup(content: Any) -> Setup:
-    """The position made by hand that `setup_content` wrote.
+def read_setup(content: Any) -> StartingPosition:
+    """The position set up by hand that `setup_content` wrote.
 
     Raises:
-        ValueError: when it is none.
+        ValueError: if the content is invalid.
     """
     if content is None:
         return None, 0
     is_whole = isinstance(content, dict) and content.keys() == {"cells", "to_play"}
-    require(is_whole, "a setup has cells and to_play, and nothing else")
+    require(is_whole, "a setup has exactly the keys cells and to_play")
     cells, to_play = content["cells"], content["to_play"]
     require(
         is_list_of(cells, list) and all(is_list_of(row, str) for row in cells),
-        "cells must be a list of rows, each a list of texts",
+        "cells must be a list of rows, each a list of strings",
     )
     require(type(to_play) is int, f"to_play must be a whole number, not {to_play!r}")
     return cells, to_play
 
 
 def is_list_of(value: Any, kind: type) -> bool:
-    """Whether the value is a list of nothing but that kind."""
+    """Whether the value is a list of that kind only."""
     return isinstance(value, list) and all(type(item) is kind for item in value)

@@ -1,23 +1,25 @@
-"""Games played again, move by move, from numbers or from names."""
+"""Games replayed move by move, from numbers or from names."""
 
 import re
 
 from plainzero.games.contract import CHANCE, Game, State
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 
 
-class Replay:
-    """A game being played again: its position, and the moves that led there.
+class ReplayedGame:
+    """A game being replayed: its position, and the moves that led there.
 
     Args:
-        game: whose rules they are.
-        cells: a position made by hand from which it begins.
+        game: the game.
+        cells: a position set up by hand from which it begins, if any.
         to_play: who moves in that position.
     """
 
     def __init__(self, game: Game, cells: list[list[str]] | None, to_play: int) -> None:  # noqa: D107
         self.game = game
-        self.state: State = game.new_state() if cells is None else set_up(game, cells, to_play)
+        self.state: State = (
+            game.new_state() if cells is None else set_up_position(game, cells, to_play)
+        )
         self.moves: list[int] = []
         self.names: list[str] = []
         self.movers: list[int] = []
@@ -66,7 +68,7 @@ def move_name(game: Game, player: int, action: int) -> str:
 
 
 def _readable_name(game: Game, state: State, action: int) -> str:
-    """What people call the move; its number, as #7, where that name does not lead back to it."""
+    """What people call the move; its number, as #7, if the name does not lead back to it."""
     name = move_name(game, state.to_play, action)
     try:
         leads_back = _find_move(game, state, name) == action
@@ -83,7 +85,7 @@ def _find_move(game: Game, state: State, name: str) -> int:
         named = [outcome for outcome in outcomes if game.outcome_name(outcome) == name]
         if not named and number is None:
             some = ", ".join(game.outcome_name(outcome) for outcome in outcomes[:10])
-            raise ValueError(f"chance cannot bring {name!r} here; what it can begins with {some}")
+            raise ValueError(f"chance has no outcome {name!r} here; its outcomes begin with {some}")
         return named[0] if number is None or named else number
     try:
         return int(game.parse_action(name))

@@ -1,7 +1,7 @@
-"""Games as files: JSON, SGF, and plain lists of moves, each in a module of its own.
+"""Games as files: JSON, SGF, and plain lists of moves.
 
-All keep the moves by name, so that people can read and write them. A file names its game; what that
-name stands for is decided by the caller, so that reading a file never runs code from it.
+All store moves by name, so that people can read and write them. A file names its game; the caller
+decides what that name stands for, so reading a file never runs code from it.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,29 +28,29 @@ def decode_saved(content: bytes) -> str:
     """The text of a file: UTF-8, and in SGF also what other programs write.
 
     Raises:
-        ValueError: when it is no text.
+        ValueError: if it is not text.
     """
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         if content.lstrip().startswith(b"("):
             return sgf.decode(content)
-        raise ValueError("this is no saved game: it is no text in UTF-8") from error
+        raise ValueError("this is not a saved game: it is not text in UTF-8") from error
 
 
 def read_saved(text: str, make_game: Callable[[str], Game], name: str | None = None) -> SavedGame:
-    """The game that a file holds, the first if there are several; it was played again.
+    """The first game of a file, after replaying it.
 
     Args:
-        text: what the file holds: JSON, SGF or a list of moves, told apart by how it begins.
-        make_game: gives the game of a name, or raises a ValueError. The name comes from the file:
-            pass no function that loads code for one, as `plainzero.make_game` does for
+        text: the file's content: JSON, SGF or a list of moves, distinguished by how it begins.
+        make_game: returns the game of a name, or raises a ValueError. The name comes from the
+            file, so pass no function that loads code for it, as `plainzero.make_game` does for
             `path/to/file.py:ClassName`.
         name: of the game, for a list of moves that does not say it, and for SGF whose `GN` is no
             game's name; there it counts before the number in `GM`.
 
     Raises:
-        ValueError: when it is no saved game or cannot have been played so, with a sentence.
+        ValueError: if it is not a saved game or its moves are illegal, with a sentence.
     """
     return next(read_all_saved(text, make_game, name))
 
@@ -58,7 +58,7 @@ def read_saved(text: str, make_game: Callable[[str], Game], name: str | None = N
 def read_all_saved(
     text: str, make_game: Callable[[str], Game], name: str | None = None
 ) -> Iterator[SavedGame]:
-    """All games that a file holds, one after the other: an SGF may have many. See `read_saved`."""
+    """All games of a file, one after the other: an SGF may have many. See `read_saved`."""
     text = text.lstrip("\ufeff \t\r\n")
     if text.startswith("{"):
         yield read_json(text, make_game)

@@ -11,14 +11,14 @@ from plainzero.games.contract import Game, State, has_chance
 from plainzero.games.formats.json_games import dump, parse_json
 from plainzero.games.formats.played_game import (
     SavedGame,
-    Setup,
+    StartingPosition,
     check_people,
     read_setup,
     replay_saved,
     require,
     setup_content,
 )
-from plainzero.games.formats.replay_moves import Replay
+from plainzero.games.formats.replay_moves import ReplayedGame
 from plainzero.games.formats.sgf_points import (
     KINDS,
     TITLES,
@@ -32,7 +32,7 @@ from plainzero.games.formats.sgf_syntax import Node, escape, main_lines
 
 _COLOURS = ("B", "W")
 _STONES = ("x", "o")
-_SETUP = "PLAINZEROSETUP"  # ours, where AB and AW cannot say it: cells and to_play as JSON
+_SETUP = "PLAINZEROSETUP"  # ours, if AB and AW do not suffice: cells and to_play as JSON
 _STONE_LISTS = ("AB", "AW", "AE")
 _MOVES_PER_LINE = 10
 
@@ -41,7 +41,7 @@ def to_sgf(game: Game, saved: SavedGame) -> str:
     """The game as SGF.
 
     Raises:
-        ValueError: when it cannot have been played so, or SGF has no place for such a game.
+        ValueError: if its moves are illegal, or SGF does not support such a game.
     """
     _check_fits(game)
     replay = replay_saved(game, saved)
@@ -74,10 +74,10 @@ def read_sgf(
     Args:
         text: what the file holds.
         make_game: gives the game of a name, or raises a ValueError.
-        name: of the game, where GN says none; it counts before GM.
+        name: of the game, if GN names none; it takes precedence over GM.
 
     Raises:
-        ValueError: when one cannot be read, or cannot have been played so.
+        ValueError: if one cannot be read, or its moves are illegal.
     """
     for nodes in main_lines(text):
         yield _read_game(nodes, make_game, name)
@@ -88,7 +88,7 @@ def _read_game(nodes: list[Node], make_game: Callable[[str], Game], name: str | 
     name, game = _find_game(root, make_game, name)
     _check_fits(game)
     setup, first = _read_position(game, nodes)
-    replay = Replay(game, *setup)
+    replay = ReplayedGame(game, *setup)
     for node in nodes[first:]:
         _play_node(replay, node)
     players = [root.get(key, [""])[0] for key in ("PB", "PW")][: game.num_players]
@@ -107,7 +107,7 @@ def _check_fits(game: Game) -> None:
     if has_chance(game) or game.num_players > len(_COLOURS):
         why = "chance" if has_chance(game) else f"{game.num_players} players"
         raise ValueError(
-            f"SGF has no place for {game.name}, a game with {why}; save it as JSON instead"
+            f"SGF does not support {game.name}, a game with {why}; save it as JSON instead"
         )
 
 
@@ -156,7 +156,7 @@ def _read_size(root: Node, default: int) -> int:
 # ---- moves ---------------------------------------------------------------------------------------
 
 
-def _play_node(replay: Replay, node: Node) -> None:
+def _play_node(replay: ReplayedGame, node: Node) -> None:
     for key in (*_STONE_LISTS, "PL"):
         if key in node:
             raise replay.refusal(
@@ -164,7 +164,7 @@ def _play_node(replay: Replay, node: Node) -> None:
             )
     played = [(colour, name) for colour in _COLOURS for name in node.get(colour, [])]
     if len(played) > 1:
-        raise replay.refusal(f"one node holds {len(played)} moves; each needs a ; of its own")
+        raise replay.refusal(f"one node holds {len(played)} moves; each needs its own ;")
     for colour, value in played:
         if not replay.state.is_over and colour != _COLOURS[replay.state.to_play]:
             other = _COLOURS[replay.state.to_play]
@@ -175,7 +175,7 @@ def _play_node(replay: Replay, node: Node) -> None:
         replay.play_named(read_move(replay.game, value))
 
 
-def _pass_unsaid(replay: Replay) -> bool:
+def _pass_unsaid(replay: ReplayedGame) -> bool:
     """Whether the side to move can pass, which it does then.
 
     Other programs leave passes out: in Othello those that are forced, in Go white's between the
@@ -208,7 +208,7 @@ def _write_setup(game: Game, saved: SavedGame) -> str:
     return f"{lists}PL[{_COLOURS[saved.to_play]}]"
 
 
-def _read_position(game: Game, nodes: Sequence[Node]) -> tuple[Setup, int]:
+def _read_position(game: Game, nodes: Sequence[Node]) -> tuple[StartingPosition, int]:
     """The position in which the moves begin, and the first node that is not a part of it."""
     root = nodes[0]
     if _SETUP in root:

@@ -13,10 +13,10 @@ _SWAPS = ("swap-pieces", "swap")  # SGF's word in Hex, and ours
 
 
 class Kind(NamedTuple):
-    """How SGF has one game."""
+    """How SGF represents one game."""
 
     number: int  # of GM
-    size: int  # where SZ says none
+    size: int  # if SZ is missing
     has_letter_pairs: bool
 
 
@@ -38,7 +38,7 @@ def board_size(game: Game) -> int:
 
 
 def write_move(game: Game, action: int, name: str) -> str:
-    """The move as SGF has it; its name in games without a number."""
+    """The move in SGF's notation; its name in games without a number."""
     if game.title() not in KINDS:
         return name
     if name in (_PASS, _SWAPS[1]):
@@ -52,7 +52,7 @@ def write_move(game: Game, action: int, name: str) -> str:
 
 
 def read_move(game: Game, value: str) -> str:
-    """The name of the move that SGF writes so."""
+    """The name of the move with this notation in SGF."""
     kind = KINDS.get(game.title())
     if kind is None:
         return value
@@ -87,7 +87,7 @@ def read_points(game: Game, value: str) -> list[tuple[int, int]]:
 def _read_point(game: Game, value: str) -> tuple[int, int]:
     point = _points(game).get(value.strip()) or _points(game).get(value.strip().lower())
     if point is None:
-        raise ValueError(f"this is no saved game: {value!r} is no point of {game.name}")
+        raise ValueError(f"this is not a saved game: {value!r} is not a point of {game.name}")
     return point
 
 

@@ -13,7 +13,7 @@ _VALUES = re.compile(_VALUE, re.DOTALL)
 _ESCAPED = re.compile(r"\\(\r\n|\n\r|.)", re.DOTALL)
 _OTHER_SPACE = re.compile(r"[\t\n\v\f\r]")
 _CHARSET = re.compile(rb"CA\s*\[\s*([A-Za-z0-9_.:-]{1,40})\s*\]")
-_USUAL_CHARSET = "latin-1"  # where CA says none
+_USUAL_CHARSET = "latin-1"  # if CA is missing
 _EXCERPT = 30
 
 
@@ -27,7 +27,7 @@ def decode(content: bytes) -> str:
     named = _CHARSET.search(content)
     try:
         return content.decode(named[1].decode() if named else _USUAL_CHARSET, errors="replace")
-    except (LookupError, ValueError):  # there is none of that name, or it is none of text
+    except (LookupError, ValueError):  # unknown, or not a text encoding
         return content.decode(_USUAL_CHARSET)
 
 

@@ -1,14 +1,13 @@
 """OpenSpiel's games with perfect information: `open_spiel:chess`, `open_spiel:go(board_size=5)`.
 
-There is a class for each of OpenSpiel's games, made when it is asked for, with that game's
-parameters. A position is the list of moves so far; its rules are OpenSpiel's, which compiled code
-calls in Python (`open_spiel_states.py`). That is slow beside rules that compile, and it needs no
-second implementation of anything.
+Each OpenSpiel game has a class, made on demand, with that game's parameters. A position is the list
+of moves so far; its rules are OpenSpiel's, which compiled code calls in Python (`states.py`). That
+is slow compared with rules that compile, but needs no second implementation of anything.
 """
 
 import functools
 import hashlib
-import importlib
+import importlib.util
 import textwrap
 from importlib.metadata import version
 from typing import Any, ClassVar
@@ -33,9 +32,9 @@ _MOST_TURNS = 32_000
 
 
 class OpenSpielGame(Game):
-    """A game of OpenSpiel's, played by its own rules."""
+    """An OpenSpiel game, played by OpenSpiel's rules."""
 
-    turn_limit: int = 512  # a game that takes longer is broken off, as a draw
+    turn_limit: int = 512  # a longer game is broken off as a draw
 
     short_name: ClassVar[str] = ""  # OpenSpiel's name of the game
     runs_on_gpu: ClassVar[bool] = False
@@ -51,7 +50,7 @@ class OpenSpielGame(Game):
     def __post_init__(self) -> None:
         """Refuses games that PlainZero cannot play."""
         if not self.short_name:
-            raise TypeError(f"name a game of OpenSpiel's, as {PREFIX}chess")
+            raise TypeError(f"name an OpenSpiel game, as in {PREFIX}chess")
         if not 1 <= self.turn_limit <= _MOST_TURNS:
             raise ValueError(
                 f"{self.title()}: turn_limit is {self.turn_limit}; it must be 1 to {_MOST_TURNS:,}"
@@ -64,7 +63,7 @@ class OpenSpielGame(Game):
 
     @functools.cached_property
     def spiel(self) -> Any:
-        """The game as OpenSpiel has it."""
+        """OpenSpiel's own game object."""
         pyspiel = import_pyspiel()
         given = {
             name: getattr(self, name)
@@ -83,11 +82,11 @@ class OpenSpielGame(Game):
         return np.dtype(np.int16 if most <= np.iinfo(np.int16).max else np.int32)
 
     def fields(self) -> dict[str, Field]:
-        """The moves so far, chance's included; `turn` says how many."""
+        """The moves so far, chance included; `turn` is their number."""
         return {"history": field(self._move_type, (self.max_turns,))}
 
     def reset(self, state: Any) -> None:
-        """Nothing was played yet."""
+        """An empty list of moves."""
         self.settle(state, 0)
 
     def legal_actions(self, state: Any, actions: Any) -> int:
@@ -101,7 +100,7 @@ class OpenSpielGame(Game):
         self.settle(state, state.turn + 1)
 
     def settle(self, state: Any, length: Any) -> None:
-        """Says who is to play after so many moves, or that it is over."""
+        """Sets the player to move after `length` moves, or ends the game."""
         moves = state.history.ctypes.data
         player = checked(STEP(self.number, moves, length, state.returns.ctypes.data))
         if player == OVER:
@@ -110,17 +109,17 @@ class OpenSpielGame(Game):
             state.to_play = player
 
     def observe(self, state: Any, planes: Any) -> None:
-        """OpenSpiel's tensor for the mover, and a plane for each player: of ones for the mover."""
+        """OpenSpiel's tensor for the mover, and one plane per player: ones for the mover."""
         moves = state.history.ctypes.data
         checked(OBSERVE(self.number, moves, state.turn, state.to_play, planes.ctypes.data))
 
     @classmethod
     def title(cls) -> str:
-        """The name by which the game is asked for, without parameters."""
+        """The game's name without parameters."""
         return PREFIX + cls.short_name
 
     def action_name(self, action: int) -> str:
-        """OpenSpiel's name where it is the same in every position, else the number."""
+        """OpenSpiel's name if it is the same in every position, otherwise the number."""
         return self._names[action] if self._names else str(action)
 
     def parse_action(self, text: str) -> int:
@@ -136,15 +135,15 @@ class OpenSpielGame(Game):
 
     @functools.cached_property
     def _names(self) -> list[str]:
-        """The names of all actions; none where a name depends on the player or the position."""
+        """The names of all actions; empty if a name depends on the player or the position."""
         players = range(self.num_players)
         actions = range(self.num_actions)
         named = [[self.spiel.action_to_string(player, a) for a in actions] for player in players]
         names: list[str] = named[0]
-        is_told = all(other == names for other in named) and len(set(names)) == len(names)
-        # What OpenSpiel says for want of a name; and lists of moves are split at commas.
+        is_fixed = all(other == names for other in named) and len(set(names)) == len(names)
+        # "Action(" is OpenSpiel's placeholder; and lists of moves are split at commas.
         is_usable = not any(name.startswith("Action(") or "," in name for name in names)
-        return names if is_told and is_usable else []
+        return names if is_fixed and is_usable else []
 
     @functools.cached_property
     def _actions(self) -> dict[str, int]:
@@ -158,7 +157,7 @@ class OpenSpielGame(Game):
         return found
 
     def text(self, state: Any) -> str:
-        """What OpenSpiel prints, and the legal moves by its names where ours are numbers."""
+        """OpenSpiel's text, and its names of the legal moves if ours are numbers."""
         found = self.spiel_state(state)
         lines = [str(found).rstrip("\n")]
         if not (state.is_over or state.to_play == CHANCE or self._names):
@@ -171,14 +170,14 @@ class OpenSpielGame(Game):
         return "\n".join(lines)
 
     def __reduce__(self) -> Any:
-        """Made again from its name, because its class is not in any file."""
+        """Pickled by name, because its class is not in any file."""
         from plainzero.games.registry import make_game
 
         return make_game, (self.name,)
 
 
 class _WithChance(OpenSpielGame):
-    """One in which chance has moves."""
+    """An OpenSpiel game with chance moves."""
 
     def chance_outcomes(self, state: Any, actions: Any, probabilities: Any) -> int:
         """OpenSpiel's outcomes and probabilities."""
@@ -187,19 +186,24 @@ class _WithChance(OpenSpielGame):
 
 
 def game_class(short_name: str) -> type[OpenSpielGame]:
-    """The class of a game that OpenSpiel knows by that name.
+    """The class of the OpenSpiel game of that name.
 
     Raises:
-        ValueError: when it does not, or OpenSpiel is not installed.
+        ValueError: if there is none, or OpenSpiel is not installed.
     """
-    kinds = _kinds()
-    if short_name not in kinds:
-        names = ", ".join(name for name, kind in kinds.items() if not _type_refusal(kind))
+    if short_name not in _kinds():
         raise ValueError(
-            f"OpenSpiel has no game {short_name!r}; those of its games that can be played "
-            f"here: {names}"
+            f"OpenSpiel has no game {short_name!r}; its games that can be played "
+            f"here: {', '.join(playable_games())}"
         )
     return _make_class(short_name)
+
+
+def playable_games() -> list[str]:
+    """The names of OpenSpiel's games that can be played here; none if it is not installed."""
+    if importlib.util.find_spec("pyspiel") is None:
+        return []
+    return [name for name, kind in _kinds().items() if not _type_refusal(kind)]
 
 
 def import_pyspiel() -> Any:
@@ -212,7 +216,7 @@ def import_pyspiel() -> Any:
         return importlib.import_module("pyspiel")
     except ModuleNotFoundError as error:
         raise ValueError(
-            "games of OpenSpiel's need the package open_spiel: pip install 'plainzero[bridges]'"
+            "OpenSpiel's games need the package open_spiel: pip install 'plainzero[bridges]'"
         ) from error
 
 
@@ -239,7 +243,7 @@ def _make_class(short_name: str) -> type[OpenSpielGame]:
 
 
 def _kinds() -> dict[str, Any]:
-    """What OpenSpiel says of each of its games, by name."""
+    """OpenSpiel's description of each of its games, by name."""
     return {kind.short_name: kind for kind in import_pyspiel().registered_games()}
 
 
@@ -254,22 +258,22 @@ def _parameters(short_name: str) -> dict[str, Any]:
 
 
 def _refusal(spiel: Any) -> str:
-    """Why the game cannot be played here; nothing where it can."""
+    """Why the game cannot be played here; empty if it can."""
     kind = spiel.get_type()
     if reason := _type_refusal(kind):
         return reason
     is_fair = kind.utility in (kind.utility.ZERO_SUM, kind.utility.CONSTANT_SUM)
     if spiel.num_players() > 1 and not is_fair:
         return (
-            "what one player wins the others do not lose (it is general-sum), and the search, its "
-            "proofs and its networks count on that with two players or more"
+            "it is general-sum: what one player wins the others need not lose, which the search, "
+            "its proofs and its networks assume for two players or more"
         )
     return ""
 
 
 def _type_refusal(kind: Any) -> str:
     if kind.dynamics != kind.dynamics.SEQUENTIAL:
-        return "its players move at the same time, and PlainZero's games are played in turns"
+        return "its players move at the same time, and PlainZero's games are turn-based"
     if kind.information != kind.information.PERFECT_INFORMATION:
         return "its players do not see everything (imperfect information)"
     if kind.chance_mode == kind.chance_mode.SAMPLED_STOCHASTIC:
@@ -278,10 +282,10 @@ def _type_refusal(kind: Any) -> str:
 
 
 def _longest_game(spiel: Any) -> int:
-    """An upper bound on the moves of a game, chance's included."""
+    """An upper bound on the moves of a game, chance included."""
     return max(1, int(spiel.max_history_length()))
 
 
 def _number(name: str) -> int:
-    """The same number for a name in every process, since it is part of the compiled code."""
+    """The same number for a name in every process, because compiled code contains it."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:7], "little")

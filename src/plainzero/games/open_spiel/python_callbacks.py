@@ -1,9 +1,9 @@
-"""Python functions that compiled rules can call, with whole numbers in and one out.
+"""Python functions that compiled rules can call, with integers in and one integer out.
 
-Compiled code calls such a function by a symbol, which the linker resolves in each process: so code
-from the disk cache finds the function of the process that loads it, where an address in the code
-would be that of another. A call takes the GIL, which kernels give up while they run, for as long
-as it lasts; calls may come from any thread.
+Compiled code calls such a function by a symbol, which the linker resolves in each process. So code
+from the disk cache finds the function of the process that loads it, whereas an address in the code
+would belong to another process. A call holds the GIL, which kernels release while they run; calls
+may come from any thread.
 """
 
 import ctypes
@@ -22,9 +22,9 @@ _errors = threading.local()  # what the last failed call of this thread raised
 
 
 class CallFailed(RuntimeError):
-    """Stands for what a Python function raised, in compiled code, which can raise only constants.
+    """The error of a Python function, in compiled code, which can raise only constants.
 
-    Nobody gets to see one: to make one raises the error itself, Ctrl-C's included.
+    No instance exists: its constructor raises the original error, Ctrl-C included.
     """
 
     def __init__(self) -> None:
@@ -38,19 +38,19 @@ class PythonFunction(types.ExternalFunction):
 
     Args:
         symbol: its name for the linker; no other function may have it.
-        function: takes that many whole numbers, addresses among them, and returns one.
-        arity: how many it takes.
+        function: takes `arity` integers, addresses among them, and returns one.
+        arity: the number of its arguments.
     """
 
     def __init__(self, symbol: str, function: Callable[..., int], arity: int) -> None:  # noqa: D107
         super().__init__(symbol, types.int64(*[types.int64] * arity))
         self._guarded = _guard(function)
-        # Held here: ctypes frees the machine code of a function that nothing refers to.
+        # Referenced here, because ctypes frees the machine code of an unreferenced function.
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arity)(self._guarded)
         llvm.add_symbol(symbol, ctypes.cast(self._entry, ctypes.c_void_p).value)
 
     def __call__(self, *arguments: Any) -> int:
-        """Calls it from rules that run as they stand."""
+        """Calls it from rules that run in plain Python."""
         return self._guarded(*map(int, arguments))
 
 
@@ -58,7 +58,7 @@ register_model(PythonFunction)(models.OpaqueModel)
 
 
 def checked(answer: int) -> int:
-    """What a Python function returned, to rules that called it.
+    """What a Python function returned, for the rules that called it.
 
     Raises:
         Exception: whatever the function raised.
@@ -69,12 +69,12 @@ def checked(answer: int) -> int:
 
 
 def _guard(function: Callable[..., int]) -> Callable[..., int]:
-    """The function with FAILED in place of an error, which is kept for `CallFailed` to tell."""
+    """The function with FAILED in place of an error, which is stored for `CallFailed`."""
 
     def call(*arguments: int) -> int:
         try:
             return function(*arguments)
-        except BaseException as error:  # Ctrl-C too: none must be lost in machine code
+        except BaseException as error:  # Ctrl-C too: machine code would lose it
             _errors.last = error
             return FAILED
 

@@ -1,8 +1,8 @@
-"""OpenSpiel's side of the adapter: its states by the moves that led to them, and what they say.
+"""OpenSpiel's side of the adapter: its states, looked up by the moves that led to them.
 
-A position of ours is the list of moves so far; the state that OpenSpiel makes of it is looked up
-here, or made from the longest beginning of the list that is still known. Everything here works on
-bytes and addresses, because compiled rules call it (see `calling_python.py`).
+A position of ours is the list of moves so far; OpenSpiel's state is looked up here, or made from
+the longest known prefix of the list. Everything here works on bytes and addresses, because compiled
+rules call it (see `python_callbacks.py`).
 """
 
 import ctypes
@@ -17,37 +17,37 @@ from numpy.typing import NDArray
 from plainzero.games.open_spiel.python_callbacks import PythonFunction
 
 OVER = -2
-"""What `STEP` returns where nobody is to play any more."""
+"""What `STEP` returns when the game is over."""
 
-_MOST_STATES = 8192  # a game; those not asked for the longest are forgotten
-_DRIVERS: dict[int, "Driver"] = {}  # by the number that is in the compiled code
+_MOST_STATES = 8192  # per game; the least recently used are dropped
+_DRIVERS: dict[int, "Driver"] = {}  # by the number in the compiled code
 
 
 class Known:
-    """A state of OpenSpiel's, which never changes, and its legal actions once somebody asked."""
+    """An OpenSpiel state, which never changes, and its legal actions, computed on demand."""
 
     __slots__ = ("_legal", "state")
 
     def __init__(self, state: Any) -> None:
-        """Takes over a state."""
+        """Wraps a state."""
         self.state = state
         self._legal: bytes | None = None
 
     def legal(self) -> bytes:
-        """The legal actions as 32-bit numbers, in OpenSpiel's order: rising."""
+        """The legal actions as 32-bit numbers, in OpenSpiel's ascending order."""
         if self._legal is None:
             self._legal = array("i", self.state.legal_actions()).tobytes()
         return self._legal
 
 
 class Driver:
-    """Plays one game of OpenSpiel's; safe for many threads.
+    """Plays one OpenSpiel game; thread-safe.
 
     Args:
-        spiel: the game, as `pyspiel.load_game` gives it.
-        width: bytes of a move in a history.
+        spiel: the game from `pyspiel.load_game`.
+        width: bytes per move in a history.
         max_turns: moves after which a game is broken off.
-        observation_shape: of what a network sees, the planes of the mover included; or None.
+        observation_shape: the shape of observations, with the planes of the mover; or None.
     """
 
     def __init__(  # noqa: D107
@@ -71,7 +71,7 @@ class Driver:
                 self._known.move_to_end(history)
                 return known
             known, length = self._longest_beginning(history)
-        if length == len(history) - self.width:  # one move on, which the search knows to be legal
+        if length == len(history) - self.width:  # one more move, which the search knows to be legal
             state = known.state.clone()
             state.apply_action(int.from_bytes(history[length:], "little"))
         else:
@@ -84,7 +84,7 @@ class Driver:
         return known
 
     def _longest_beginning(self, history: bytes) -> tuple[Known, int]:
-        """The state from which to play on, and how many bytes of the history led to it."""
+        """The state of the longest known prefix, and its length in bytes."""
         for length in range(len(history) - self.width, 0, -self.width):
             known = self._known.get(history[:length])
             if known is not None:
@@ -95,13 +95,13 @@ class Driver:
     def _replay(self, state: Any, moves: bytes) -> Any:
         state = state.clone()
         for move in np.frombuffer(moves, self._move_type).tolist():
-            if move not in state.legal_actions():  # OpenSpiel itself need not notice
-                raise ValueError(f"{self.spiel} cannot go on with action {move} here:\n{state}")
+            if move not in state.legal_actions():  # OpenSpiel itself may not notice
+                raise ValueError(f"{self.spiel} cannot continue with action {move} here:\n{state}")
             state.apply_action(move)
         return state
 
     def player(self, history: bytes) -> int:
-        """Who is to play, chance as in our contract; OVER at the end and at the limit."""
+        """The player to move, chance as in our contract; OVER at the end and at the limit."""
         state = self.at(history).state
         if state.is_terminal() or len(history) == self.max_turns * self.width:
             return OVER
@@ -111,9 +111,9 @@ class Driver:
         return player
 
     def returns(self, history: bytes) -> NDArray[np.float32]:
-        """What each player has at the end, in [−1, 1]; a game broken off is drawn.
+        """The returns, in [−1, 1]; a game that was broken off is a draw.
 
-        Where rewards are gathered on the way, it ends with what was gathered so far.
+        If rewards are collected during the game, it ends with what was collected.
         """
         state = self.at(history).state
         if not (state.is_terminal() or self._sums_rewards):
@@ -122,18 +122,18 @@ class Driver:
         return np.clip(scaled, -1.0, 1.0).astype(np.float32)
 
     def outcomes(self, history: bytes) -> list[tuple[int, float]]:
-        """What chance may bring, with probabilities."""
+        """The outcomes of chance with their probabilities."""
         outcomes: list[tuple[int, float]] = self.at(history).state.chance_outcomes()
         return outcomes
 
     def observation(self, history: bytes, player: int) -> NDArray[np.float32]:
-        """OpenSpiel's tensor for the player, then a plane a player, of ones for this one.
+        """OpenSpiel's tensor for the player, then one plane per player, with ones for this one.
 
-        Many of OpenSpiel's tensors are the same whoever is to play, so that has to be told.
+        The planes are needed because many tensors do not depend on the player to move.
         """
         if self.observation_shape is None:
             raise ValueError(
-                f"OpenSpiel says nothing of {self.spiel} that a network could see; play it with "
+                f"OpenSpiel has no observation of {self.spiel} for a network; play it with "
                 "uct, puct or alphabeta"
             )
         state = self.at(history).state
@@ -151,7 +151,7 @@ class Driver:
 
 
 def observation_shape(spiel: Any) -> tuple[int, ...] | None:
-    """Planes, rows and columns where OpenSpiel's tensor has them, else a row; None without one."""
+    """Planes, rows and columns if OpenSpiel's tensor has them, else one row; None without it."""
     kind = spiel.get_type()
     if kind.provides_observation_tensor:
         shape = list(spiel.observation_tensor_shape())
@@ -171,7 +171,7 @@ def _mover_planes(spiel: Any) -> int:
 
 
 def _scaling(spiel: Any) -> tuple[float, float]:
-    """What to subtract from OpenSpiel's returns, and then to divide them by."""
+    """The shift and the scale that map OpenSpiel's returns to [−1, 1]."""
     least, most = float(spiel.min_utility()), float(spiel.max_utility())
     if spiel.num_players() == 1:
         shift = (least + most) / 2
@@ -181,12 +181,12 @@ def _scaling(spiel: Any) -> tuple[float, float]:
 
 
 def add_driver(number: int, driver: Driver) -> None:
-    """Makes a game known to the functions below, which are called with its number."""
+    """Registers a game for the functions below, which are called with its number."""
     _DRIVERS.setdefault(number, driver)
 
 
 def _step(number: int, history: int, length: int, returns: int) -> int:
-    """Who is to play after so many moves; OVER at the end, with the results in `returns`."""
+    """The player to move after `length` moves; OVER at the end, with results in `returns`."""
     driver = _DRIVERS[number]
     moves = ctypes.string_at(history, length * driver.width)
     player = driver.player(moves)
@@ -197,7 +197,7 @@ def _step(number: int, history: int, length: int, returns: int) -> int:
 
 
 def _legal(number: int, history: int, length: int, actions: int) -> int:
-    """Writes the legal actions; returns how many."""
+    """Writes the legal actions; returns their number."""
     driver = _DRIVERS[number]
     legal = driver.at(ctypes.string_at(history, length * driver.width)).legal()
     ctypes.memmove(actions, legal, len(legal))
@@ -205,7 +205,7 @@ def _legal(number: int, history: int, length: int, actions: int) -> int:
 
 
 def _chance(number: int, history: int, length: int, outcomes: int, probabilities: int) -> int:
-    """Writes chance's outcomes and their probabilities; returns how many."""
+    """Writes chance's outcomes and their probabilities; returns their number."""
     driver = _DRIVERS[number]
     pairs = driver.outcomes(ctypes.string_at(history, length * driver.width))
     ctypes.memmove(
@@ -217,7 +217,7 @@ def _chance(number: int, history: int, length: int, outcomes: int, probabilities
 
 
 def _observe(number: int, history: int, length: int, player: int, planes: int) -> int:
-    """Writes what a network sees for that player."""
+    """Writes the observation for that player."""
     driver = _DRIVERS[number]
     seen = driver.observation(ctypes.string_at(history, length * driver.width), player)
     ctypes.memmove(planes, seen.tobytes(), seen.nbytes)

@@ -1,10 +1,10 @@
 """PyTorch on the CPU with the body's convolutions in 8-bit integers, by oneDNN.
 
-What is added up from block to block stays in float32; each convolution gets a copy of it rounded to
-256 steps between 0 and about the largest number met there in positions of random play. Weights have
-255 steps, scaled per output channel. The first convolution and the linear layers stay in float32.
-Nearly twice as fast as bf16 where the processor has VNNI instructions, with two to four times its
-rounding errors: a root mean square of 0.01 in the values of a trained Connect Four network.
+The residual stream stays in float32; each convolution gets a copy rounded to 256 steps between 0
+and about the largest activation there in positions of random play. Weights have 255 steps, scaled
+per output channel. The first convolution and the linear layers stay in float32. With VNNI
+instructions this is nearly twice as fast as bf16, with two to four times its rounding errors: a
+root mean square of 0.01 in the values of a trained Connect Four network.
 """
 
 import copy
@@ -21,13 +21,19 @@ from plainzero.games.contract import Game
 from plainzero.networks.architectures import Block, Network
 from plainzero.networks.backends.torch_backend import torch_threads
 from plainzero.networks.sample_positions import random_positions
+from plainzero.networks.torch_private import (
+    Int8Weight,
+    convolve_add_int8,
+    convolve_int8,
+    pack_int8,
+)
 
 CALIBRATION_POSITIONS = 512
-"""Positions of random play whose activations set the steps."""
+"""Positions of random play whose activations determine the steps."""
 
 HEADROOM = 1.1
-"""How far the steps reach, in the largest number met there; what lies beyond is cut off, which
-costs more than coarser steps do."""
+"""Range of the steps, relative to the largest activation. Larger activations are clipped, which
+costs more accuracy than coarser steps do."""
 
 Floats = NDArray[np.float32]
 
@@ -35,10 +41,10 @@ Floats = NDArray[np.float32]
 class Int8Evaluator:
     """See `NetworkEvaluator`."""
 
-    engine = "torch-int8"
+    backend = "torch-int8"
 
     def __init__(self, network: nn.Module, game: Game, threads: int) -> None:
-        """Rounds the network's weights."""
+        """Calibrates on positions of random play, and rounds the weights."""
         self._threads = threads
         self._positions = torch.from_numpy(random_positions(game, CALIBRATION_POSITIONS))
         self.load(network)
@@ -46,7 +52,7 @@ class Int8Evaluator:
     def load(self, network: nn.Module) -> None:
         """Takes a rounded copy of the weights."""
         if not isinstance(network, Network) or network.config.kind != "residual":
-            raise ValueError("engine torch-int8 needs a residual network; choose auto")
+            raise ValueError("backend torch-int8 needs a residual network; choose auto")
         with torch.inference_mode(), torch_threads(self._threads):
             self._rounded = RoundedNetwork(network, self._positions)
 
@@ -82,71 +88,41 @@ class RoundedNetwork:
         return output.logits.numpy(), output.values.numpy()
 
 
-class RoundedConvolution(NamedTuple):
-    """Weights as oneDNN wants them, and the size of a step of its input."""
-
-    weight: Tensor
-    weight_scales: Tensor  # [channels out]
-    zero_points: Tensor  # [channels out], all zero
-    bias: Tensor
-    padding: list[int]
-    step: float
-
-    def __call__(self, x: Tensor, output_step: float, activation: str) -> Tensor:
-        """Of x in steps of this one: in steps of `output_step`; in float32 where that is 0."""
-        convolved: Tensor = torch.ops.onednn.qconv_pointwise.default(
-            *(x, self.step, 0, self.weight, self.weight_scales, self.zero_points, self.bias),
-            *(_ONE, self.padding, _ONE, 1, output_step or 1.0, 0),
-            *(torch.uint8 if output_step else torch.float32, activation, [], ""),
-        )
-        return convolved
-
-    def add_to(self, stream: Tensor, x: Tensor) -> Tensor:
-        """relu(stream + convolution of x); oneDNN adds to a copy of the stream."""
-        added: Tensor = torch.ops.onednn.qconv2d_pointwise.binary(
-            *(x, self.step, 0, self.weight, self.weight_scales, self.zero_points, stream),
-            *(self.bias, _ONE, self.padding, _ONE, 1, 1.0, 0, torch.float32, 1.0, 0),
-            *("sum", 1.0, "relu", [], ""),
-        )
-        return added
-
-
-_ONE = [1, 1]
-
-
 class RoundedBlock(NamedTuple):
     """A block of two convolutions."""
 
-    first: RoundedConvolution
+    first: Int8Weight
     pooling: nn.Module | None
-    second: RoundedConvolution
+    second: Int8Weight
 
     def __call__(self, stream: Tensor) -> Tensor:
         """The stream after the block."""
         x = round_to_steps(stream, self.first.step)
         if self.pooling is None:
-            inner = self.first(x, self.second.step, "relu")
+            inner = convolve_int8(self.first, x, self.second.step, has_relu=True)
         else:
-            pooled = functional.relu_(self.pooling(self.first(x, 0.0, "none")))
+            convolved = convolve_int8(self.first, x, 0.0, has_relu=False)
+            pooled = functional.relu_(self.pooling(convolved))
             inner = round_to_steps(pooled, self.second.step)
-        return self.second.add_to(stream, inner)
+        return convolve_add_int8(self.second, inner, stream)
 
 
 class RoundedHead(NamedTuple):
     """A head's 1×1 convolution, then its layers; the first reads channels last."""
 
-    reader: RoundedConvolution
+    reader: Int8Weight
     layers: nn.Sequential
 
     def __call__(self, stream: Tensor) -> Tensor:
-        """What the head's last layer says."""
-        read = self.reader(round_to_steps(stream, self.reader.step), 0.0, "relu")
+        """The output of the head's last layer."""
+        x = round_to_steps(stream, self.reader.step)
+        read = convolve_int8(self.reader, x, 0.0, has_relu=True)
         features: Tensor = self.layers(read.permute(0, 2, 3, 1).flatten(1))
         return features
 
 
 def round_to_steps(x: Tensor, step: float) -> Tensor:
-    """Numbers ≥ 0 [B, C, H, W] in whole steps, 255 at most, with channels last."""
+    """Activations ≥ 0 [B, C, H, W] in whole steps, 255 at most, with channels last."""
     rounded = torch.empty_like(x, dtype=torch.uint8, memory_format=torch.channels_last)
     source, target = (each.permute(0, 2, 3, 1).numpy().ravel() for each in (x, rounded))
     _round_all(source, np.float32(1.0 / step), target)
@@ -155,13 +131,13 @@ def round_to_steps(x: Tensor, step: float) -> Tensor:
 
 @numba.njit(cache=True, nogil=True)
 def _round_all(x: Any, steps: Any, rounded: Any) -> None:
-    """One pass; PyTorch's conversion to uint8 alone takes nine times as long."""
+    """Rounds in one pass; PyTorch's conversion to uint8 alone takes nine times as long."""
     for i in range(x.size):
         rounded[i] = np.uint8(min(x[i] * steps + np.float32(0.5), np.float32(255)))
 
 
 def _round_block(block: Block, stream: Tensor) -> RoundedBlock:
-    """The block, with steps for what it gets from `stream`."""
+    """The block, with steps for the activations that `stream` causes."""
     inner = block.first(stream)
     pooling = None if block.pooling is None else _copied(block.pooling)
     if pooling is not None:
@@ -172,7 +148,7 @@ def _round_block(block: Block, stream: Tensor) -> RoundedBlock:
 
 
 def _round_head(head: nn.Sequential, stream: Tensor) -> RoundedHead:
-    """The head, its first linear layer's columns in the order of channels last."""
+    """The head; the columns of its first linear layer are in the order of channels last."""
     reader: Any = head[0]
     layers: Any = _copied(head[3:])
     weight, (_, _, rows, cols) = layers[0].weight, stream.shape
@@ -181,19 +157,15 @@ def _round_head(head: nn.Sequential, stream: Tensor) -> RoundedHead:
     return RoundedHead(_round_convolution(reader, stream), layers)
 
 
-def _round_convolution(convolution: nn.Conv2d, given: Tensor) -> RoundedConvolution:
-    """The convolution, with steps that reach the largest number of what it was given."""
+def _round_convolution(convolution: nn.Conv2d, given: Tensor) -> Int8Weight:
+    """The convolution, with steps that reach the largest number of its input `given`."""
     step = HEADROOM * max(float(given.max()), 1e-6) / 255
     weight, padding = convolution.weight.detach(), [int(convolution.padding[0])] * 2
     assert convolution.bias is not None
     scales = weight.abs().amax((1, 2, 3)).clamp_min(1e-12) / 127
     whole = torch.round(weight / scales[:, None, None, None]).to(torch.int8)
-    packed = torch.ops.onednn.qconv_prepack(
-        whole, scales, step, 0, _ONE, padding, _ONE, 1, list(given.shape)
-    )
-    zeros = torch.zeros(len(scales), dtype=torch.int32)
     bias = convolution.bias.detach().clone()
-    return RoundedConvolution(packed, scales, zeros, bias, padding, step)
+    return pack_int8(whole, scales, bias, padding, step, list(given.shape))
 
 
 def _copied(module: nn.Module) -> Any:

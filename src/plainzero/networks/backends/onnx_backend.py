@@ -13,7 +13,7 @@ Floats = NDArray[np.float32]
 class OnnxEvaluator:
     """See `NetworkEvaluator`."""
 
-    engine = "onnx"
+    backend = "onnx"
 
     def __init__(self, network: nn.Module, game: Game, threads: int) -> None:
         """Exports the network and opens it."""
@@ -21,7 +21,7 @@ class OnnxEvaluator:
         self.load(network)
 
     def load(self, network: nn.Module) -> None:
-        """Exports the network anew; a call that is under way goes on with the old one."""
+        """Exports the network anew; a running call keeps the old one."""
         self._session = open_session(onnx_bytes(network, self._game), self._threads)
 
     def __call__(self, planes: Floats) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ class TorchEvaluator:
 
     def __init__(self, network: nn.Module, threads: int, is_bf16: bool) -> None:
         """Copies the network."""
-        self.engine = "torch-bf16" if is_bf16 else "torch"
+        self.backend = "torch-bf16" if is_bf16 else "torch"
         self._dtype = torch.bfloat16 if is_bf16 else torch.float32
         self._threads = threads
         self.load(network)
@@ -48,7 +48,7 @@ class TorchEvaluator:
 
 
 class _Float32Linear(nn.Module):
-    """A copy of the layer that computes in float32 whatever it is given."""
+    """A copy of a layer that computes in float32, whatever the type of its input."""
 
     def __init__(self, layer: nn.Linear) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class _Float32Linear(nn.Module):
 
 @contextmanager
 def torch_threads(threads: int) -> Iterator[None]:
-    """Calls of PyTorch from this Python thread use so many threads; other threads are not told."""
+    """Within, PyTorch uses `threads` threads for calls from this Python thread."""
     before = torch.get_num_threads()
     if before == threads:
         yield

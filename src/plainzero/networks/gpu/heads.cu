@@ -1,26 +1,26 @@
 // Both heads of a network for small boards, from the channels that tower.cu wrote to logits and
 // values, in one launch (bf16 operands, float32 sums, mma.sync). A block is one warp of at most 128
-// registers a thread without shared memory, so that it fits on a multiprocessor beside the tower.
+// registers per thread, without shared memory, so it fits on a multiprocessor beside the tower.
 //
-// Sizes are macros; heads_plan.py computes them (`HeadsPlan`):
+// Sizes are macros; heads_layout.py computes them (`HeadsLayout`):
 //   CELLS ACTIONS               of the board, and of the game
 //   OUTPUTS                     of the value head's last layer
-//   IS_WDL                      1: outputs are win, draw, loss, and the value is a win's chance
-//                               minus a loss's; 0: every output is a value by its tanh
-//   BOARD_TILES                 8 boards each: those of a warp
-//   VALUE_TILES                 16 units each: the value head's hidden layer
-//   POLICY_TILES POLICY_GROUPS  16 actions each: a group of them; groups
+//   IS_WDL                      1: outputs are win, draw, loss, and the value is the probability
+//                               of a win minus that of a loss; 0: tanh of each output is a value
+//   BOARD_TILES                 of 8 boards, per warp
+//   VALUE_TILES                 of 16 units, of the value head's hidden layer
+//   POLICY_TILES POLICY_GROUPS  tiles of 16 actions per group, and groups
 //   VALUE_DEPTH POLICY_DEPTH    cells that a warp loads ahead
 //
 // Each head is a product D = A B of its weights, units x (cell, channel), and the features, (cell,
 // channel) x boards, in which the policy has channels 0 to 31 of a cell and the value 32 to 63. A
 // warp takes one group of units, the value head's or one of the policy's, and a slice of the cells:
-// grid.x counts tiles of boards, grid.y slices, grid.z groups, the value head's first. Where there
-// are several slices, each warp leaves its sums in `partials`, and the last of them to arrive adds
-// all in order, so that equal batches get equal answers whichever it is.
+// grid.x counts tiles of boards, grid.y slices, grid.z groups, the value head's first. If there
+// are several slices, each warp leaves its sums in `partials`, and the last one to arrive adds
+// all in order, so that equal batches give equal results whichever it is.
 //
 // Thread (g, t) = (lane / 4, lane % 4) of a product of 16 channels holds of B, for board g, numbers
-// 2t, 2t + 1, 2t + 8 and 2t + 9. Any order of channels will do if it is the same in A and B. So a
+// 2t, 2t + 1, 2t + 8 and 2t + 9. Any order of channels works if it is the same in A and B, so a
 // thread loads 8 neighbours, 16 bytes, for the two products of a cell: channel 8t + 4s + 2p + e is
 // number 8p + 2t + e of product s. The weights lie in the order in which a thread holds them:
 //
@@ -43,20 +43,20 @@ struct Place {  // of a thread in all of the work
     int first;  // board of its warp
     int g, t;
 
-    // Whose sums it holds: thread (g, t) has sums[tile][n][2h + e] of unit 16 tile + 8h + g and of
+    // The sums it holds: thread (g, t) has sums[tile][n][2h + e] of unit 16 tile + 8h + g and of
     // board 8n + 2t + e, which is counted here as 2n + e.
     __device__ __forceinline__ int board(int i) const { return first + i / 2 * 8 + 2 * t + i % 2; }
 };
 
 // ---- products -------------------------------------------------------------------------------
 
-// Of a cell, what a thread multiplies.
+// What a thread multiplies for one cell.
 template <int TILES>
 struct Stage {
     uint4 boards[BOARD_TILES], units[TILES][2];
 };
 
-// Read once, so it must not push weights out of the small cache.
+// Read once, so it must not evict weights from the small cache.
 __device__ __forceinline__ uint4 load_channels(const uint4* from) {
     uint4 channels;
     asm("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -72,8 +72,8 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], uint4 a, u32 low, u3
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(low), "r"(high));
 }
 
-// The sums of one group's units over `cells` cells. Registers are loaded again as soon as they were
-// used, with what lies DEPTH cells further on. `offsets` are those of the thread's boards in the
+// The sums of one group's units over `cells` cells. Registers are reloaded as soon as they were
+// used, with the data DEPTH cells further on. `offsets` are those of the thread's boards in the
 // features.
 template <int TILES, int DEPTH>
 __device__ __forceinline__ void sum_cells(float (&sums)[TILES][BOARD_TILES][4],
@@ -127,7 +127,7 @@ __device__ __forceinline__ void sum_cells(float (&sums)[TILES][BOARD_TILES][4],
     }
 }
 
-// What this thread wrote before is seen by those who see what it writes after, and the reverse.
+// Whoever sees what this thread writes later also sees what it wrote before, and vice versa.
 __device__ __forceinline__ void order_memory() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 // Whether this warp is the last of its group's slices; then its sums are those of all slices.
@@ -146,7 +146,7 @@ __device__ __forceinline__ bool join_slices(float (&sums)[TILES][BOARD_TILES][4]
     order_memory();
     __syncwarp();
     u32 before = 0;
-    if (threadIdx.x == 0) before = atomicInc(arrivals + group, slices - 1);  // the last sets it 0
+    if (threadIdx.x == 0) before = atomicInc(arrivals + group, slices - 1);  // the last resets it
     if (__shfl_sync(~0u, before, 0) != slices - 1) return false;
     order_memory();
     __syncwarp();
@@ -166,7 +166,7 @@ __device__ __forceinline__ bool join_slices(float (&sums)[TILES][BOARD_TILES][4]
     return true;
 }
 
-// ---- answers --------------------------------------------------------------------------------
+// ---- logits and values ----------------------------------------------------------------------
 
 __device__ __forceinline__ void write_logits(const float (&sums)[POLICY_TILES][BOARD_TILES][4],
                                              const Place& place, const float* numbers,
@@ -234,7 +234,7 @@ __device__ __forceinline__ void write_values(float (&sums)[VALUE_TILES][BOARD_TI
         for (int i = 0; i < 2 * BOARD_TILES; ++i) {
             float& unit = sums[half / 2][i / 2][half % 2 * 2 + i % 2];
             unit += bias;
-            unit = unit < 0.0f ? 0.0f : unit;  // what is no number stays so
+            unit = unit < 0.0f ? 0.0f : unit;  // NaN stays NaN
         }
     }
 #if IS_WDL
@@ -264,7 +264,7 @@ __device__ __forceinline__ void write_values(float (&sums)[VALUE_TILES][BOARD_TI
 // ---- the kernel -----------------------------------------------------------------------------
 
 // features [batch, CELLS, 64] bf16; weights and numbers: see above; partials [grid.x, grid.z,
-// grid.y, MOST_TILES * BOARD_TILES, 32] float4, where grid.y is not 1; arrivals [grid.x, grid.z],
+// grid.y, MOST_TILES * BOARD_TILES, 32] float4, if grid.y is not 1; arrivals [grid.x, grid.z],
 // zero, and zero again afterwards; logits [batch, ACTIONS] and values [batch, OUTPUTS, or 1 of
 // win, draw, loss] float32.
 extern "C" __global__ void __maxnreg__(128)

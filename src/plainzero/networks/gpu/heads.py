@@ -1,6 +1,7 @@
 """Both heads of a small board's network in one launch on a Hopper GPU.
 
-From what the fused tower wrote (see tower.py) to logits and values. What lies where: see heads.cu.
+They turn the output of the fused tower (see tower.py) into logits and values. heads.cu describes
+the memory layout.
 """
 
 import functools
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from plainzero.networks.gpu.heads_layout import THREADS, HeadsPlan
+from plainzero.networks.gpu.heads_layout import THREADS, HeadsLayout
 from plainzero.networks.gpu.heads_weights import pack_head_numbers, pack_head_weights
 from plainzero.networks.gpu.nvrtc import Kernel, check_capability, check_tensor, compile_source
 from plainzero.networks.gpu.tower_layout import TILE_CHANNELS
@@ -19,8 +20,8 @@ KERNEL = "read_heads"
 SOURCE = Path(__file__).with_name("heads.cu")
 
 
-class HeadsRoom(NamedTuple):
-    """Where the warps of one launch leave sums for each other; launches side by side need two."""
+class HeadsBuffers(NamedTuple):
+    """Where the warps of one launch exchange sums; concurrent launches need separate buffers."""
 
     batch: int
     slices: int  # of the cells of a board
@@ -33,55 +34,57 @@ class HeadsRoom(NamedTuple):
 class Heads:
     """The compiled heads and their weights on the current CUDA device."""
 
-    def __init__(self, network: Any, plan: HeadsPlan, binary: bytes | None = None) -> None:
+    def __init__(self, network: Any, layout: HeadsLayout, binary: bytes | None = None) -> None:
         """Compiles the kernel, unless `compile_heads` has, and takes the network's weights."""
-        self.plan = plan
+        self.layout = layout
         device = torch.cuda.current_device()
         self._multiprocessors = torch.cuda.get_device_properties(device).multi_processor_count
         check_capability(device)
-        self._kernel = Kernel(binary or compile_heads(plan), KERNEL)
-        self._weights = pack_head_weights(network, plan).cuda()
-        self._numbers = pack_head_numbers(network, plan).cuda()
+        self._kernel = Kernel(binary or compile_heads(layout), KERNEL)
+        self._weights = pack_head_weights(network, layout).cuda()
+        self._numbers = pack_head_numbers(network, layout).cuda()
 
     def load(self, network: Any) -> None:
-        """Takes a network's weights, in place: graphs captured before compute with the new ones."""
-        self._weights.copy_(pack_head_weights(network, self.plan))
-        self._numbers.copy_(pack_head_numbers(network, self.plan))
+        """Replaces the weights in place, so that graphs captured before use them."""
+        self._weights.copy_(pack_head_weights(network, self.layout))
+        self._numbers.copy_(pack_head_numbers(network, self.layout))
 
-    def make_room(self, batch: int, slices: int = 0) -> HeadsRoom:
-        """What calls with so many boards need; slices of 0: as many as are fastest."""
-        plan = self.plan
-        slices = slices or plan.choose_slices(batch, self._multiprocessors)
-        tiles = plan.count_tiles(batch)
-        size = tiles * plan.groups * slices * plan.slice_sums
+    def make_buffers(self, batch: int, slices: int = 0) -> HeadsBuffers:
+        """Buffers for calls with `batch` boards; 0 slices: the fastest number."""
+        layout = self.layout
+        slices = slices or layout.choose_slices(batch, self._multiprocessors)
+        tiles = layout.count_tiles(batch)
+        size = tiles * layout.groups * slices * layout.slice_sums
         partials = torch.empty(size if slices > 1 else 1, device="cuda")
-        arrivals = torch.zeros((tiles, plan.groups), dtype=torch.int32, device="cuda")
-        return HeadsRoom(batch, slices, partials, arrivals)
+        arrivals = torch.zeros((tiles, layout.groups), dtype=torch.int32, device="cuda")
+        return HeadsBuffers(batch, slices, partials, arrivals)
 
-    def __call__(self, features: Tensor, logits: Tensor, values: Tensor, room: HeadsRoom) -> None:
+    def __call__(
+        self, features: Tensor, logits: Tensor, values: Tensor, buffers: HeadsBuffers
+    ) -> None:
         """Launches on the current stream.
 
         Args:
             features: [B, H·W, 64] bf16, as the tower writes them.
             logits: [B, A] float32, to be written.
             values: [B, 1 or players] float32, to be written.
-            room: of `make_room` for B boards.
+            buffers: of `make_buffers` for B boards.
         """
-        shape, batch = self.plan.shape, room.batch
+        shape, batch = self.layout.shape, buffers.batch
         features_size = (batch, shape.cells, TILE_CHANNELS)
         check_tensor("the heads' kernel", features, features_size, torch.bfloat16)
         check_tensor("the heads' kernel", logits, (batch, shape.actions), torch.float32)
         check_tensor("the heads' kernel", values, (batch, shape.values), torch.float32)
-        grid = (self.plan.count_tiles(batch), room.slices, self.plan.groups)
-        weights, between = (self._weights, self._numbers), (room.partials, room.arrivals)
+        grid = (self.layout.count_tiles(batch), buffers.slices, self.layout.groups)
+        weights, between = (self._weights, self._numbers), (buffers.partials, buffers.arrivals)
         self._kernel(grid, THREADS, (features, *weights, *between, logits, values, batch))
 
 
 @functools.cache
-def compile_heads(plan: HeadsPlan) -> bytes:
+def compile_heads(layout: HeadsLayout) -> bytes:
     """Machine code for compute capability 9.0; needs NVRTC, but no GPU.
 
     Raises:
         RuntimeError: with the compiler's messages.
     """
-    return compile_source(SOURCE, plan.macros())
+    return compile_source(SOURCE, layout.macros())

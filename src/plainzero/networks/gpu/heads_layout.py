@@ -1,6 +1,6 @@
-"""How the heads' kernel is laid out: which units a warp takes, and how many cells of the board.
+"""The layout of the heads' kernel: the units and the cells of the board that a warp computes.
 
-The layout itself is told in heads.cu.
+The memory layout itself is described in heads.cu.
 """
 
 import math
@@ -17,7 +17,7 @@ THREADS = 32
 """Of a block: one warp."""
 
 WARPS_BESIDE = 4
-"""Warps for which the tower leaves room on a multiprocessor; see tower_plan.py."""
+"""Warps for which the tower leaves room on a multiprocessor; see tower_layout.py."""
 
 _MOST_TILES = 4  # of a warp: with 32 boards their sums are 64 of the 128 registers
 _MOST_DEPTH = 3
@@ -27,7 +27,7 @@ _SLICE_COST = 0.7  # to add a slice's sums, in the time that a cell takes
 
 @dataclass(frozen=True)
 class HeadsShape:
-    """What the heads compute."""
+    """The layers that the heads compute."""
 
     cells: int
     actions: int
@@ -36,7 +36,7 @@ class HeadsShape:
     is_wdl: bool  # the outputs are logits of win, draw and loss; else every output is a value
 
     def __post_init__(self) -> None:
-        """Refuses what a warp cannot hold."""
+        """Refuses what does not fit into a warp."""
         most = _MOST_TILES * TILE_UNITS
         if self.hidden > most:
             raise ValueError(
@@ -50,7 +50,7 @@ class HeadsShape:
 
 
 def heads_shape(network: Any) -> HeadsShape:
-    """What the heads of a network of a board have to compute."""
+    """The shape of the heads of a board network."""
     policy, hidden, last = network.policy[-1], network.value[-3], network.value[-1]
     return HeadsShape(
         cells=network.shape[1] * network.shape[2],
@@ -62,7 +62,7 @@ def heads_shape(network: Any) -> HeadsShape:
 
 
 @dataclass(frozen=True)
-class HeadsPlan:
+class HeadsLayout:
     """How the heads are laid out."""
 
     shape: HeadsShape
@@ -80,7 +80,7 @@ class HeadsPlan:
 
     @property
     def policy_groups(self) -> int:
-        """Groups of actions, each for a warp of its own."""
+        """Groups of actions, one per warp."""
         return -(-self.shape.actions // (_MOST_TILES * TILE_UNITS))
 
     @property
@@ -109,10 +109,10 @@ class HeadsPlan:
         return -(-batch // self.boards)
 
     def choose_slices(self, batch: int, multiprocessors: int) -> int:
-        """Parts in which the cells of a board are read, each by a warp of its own.
+        """Slices of a board's cells, each read by a separate warp.
 
-        As many as take the least time beside the tower, in units of what a cell takes: a warp waits
-        for its loads most of the time, so one that loads several cells ahead is faster.
+        The number that takes the least time beside the tower, in units of the time per cell: a warp
+        waits for its loads most of the time, so one that loads several cells ahead is faster.
         """
         places = WARPS_BESIDE * multiprocessors
         depths = [self.depth(self.value_tiles)]

@@ -1,4 +1,4 @@
-"""The weights of a network's heads as their kernel reads them; the order is told in heads.cu."""
+"""The weights of a network's heads as their kernel reads them; heads.cu describes the order."""
 
 from typing import Any
 
@@ -6,26 +6,26 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from plainzero.networks.gpu.heads_layout import TILE_UNITS, HeadsPlan
+from plainzero.networks.gpu.heads_layout import TILE_UNITS, HeadsLayout
 
 CHANNELS = 32
-"""Of each head in the features; those that a head lacks are zeros."""
+"""Channels per head in the features; missing ones are zeros."""
 
 
-def pack_head_weights(network: Any, plan: HeadsPlan) -> Tensor:
+def pack_head_weights(network: Any, layout: HeadsLayout) -> Tensor:
     """The first linear layer of both heads in bf16, the value's first."""
     parts = [
-        _pack_groups(network.value[-3].weight, plan.shape.cells, plan.value_tiles),
-        _pack_groups(network.policy[-1].weight, plan.shape.cells, plan.policy_tiles),
+        _pack_groups(network.value[-3].weight, layout.shape.cells, layout.value_tiles),
+        _pack_groups(network.policy[-1].weight, layout.shape.cells, layout.policy_tiles),
     ]
     return torch.cat(parts).to(torch.bfloat16)
 
 
-def pack_head_numbers(network: Any, plan: HeadsPlan) -> Tensor:
+def pack_head_numbers(network: Any, layout: HeadsLayout) -> Tensor:
     """Everything else in float32: biases, and the value head's last layer."""
     hidden, last, policy = network.value[-3], network.value[-1], network.policy[-1]
-    units = TILE_UNITS * plan.value_tiles
-    actions = TILE_UNITS * plan.policy_tiles * plan.policy_groups
+    units = TILE_UNITS * layout.value_tiles
+    actions = TILE_UNITS * layout.policy_tiles * layout.policy_groups
     parts = [
         _filled(hidden.bias, units),
         _filled(last.weight, units).flatten(),

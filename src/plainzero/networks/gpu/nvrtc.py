@@ -1,4 +1,4 @@
-"""Kernels written in CUDA C++, compiled where they are used, and started on PyTorch's stream."""
+"""Kernels in CUDA C++, compiled at run time and launched on PyTorch's stream."""
 
 import ctypes
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 CAPABILITY = (9, 0)
-"""Of the GPUs for which they are compiled: H100, H200."""
+"""Compute capability of the GPUs that are supported: H100, H200."""
 
 
 def check_capability(device: int) -> None:
@@ -59,9 +59,10 @@ class Kernel:
     """A compiled kernel, loaded on the current device."""
 
     def __init__(self, binary: bytes, name: str, shared_bytes: int = 0) -> None:
-        """Loads it; each block will have so much shared memory."""
+        """Loads the kernel; each block gets `shared_bytes` of shared memory."""
         from cuda.bindings import driver
 
+        torch.cuda.synchronize()  # makes PyTorch's context current, if nothing has done so yet
         module = _checked(driver.cuModuleLoadData(binary))
         self._function = _checked(driver.cuModuleGetFunction(module, name.encode()))
         self._shared_bytes = shared_bytes
@@ -72,7 +73,7 @@ class Kernel:
     def __call__(
         self, grid: tuple[int, int, int], threads: int, arguments: Sequence[Tensor | int]
     ) -> None:
-        """Starts it on PyTorch's current stream; arguments are pointers to tensors, and ints."""
+        """Launches it on PyTorch's current stream; tensors are passed as pointers."""
         from cuda.bindings import driver
 
         values = [
@@ -97,7 +98,7 @@ class Kernel:
 
 
 def check_tensor(owner: str, tensor: Tensor, size: tuple[int, ...], dtype: torch.dtype) -> None:
-    """Refuses what a kernel could not read or write as it expects.
+    """Refuses a tensor that a kernel cannot read or write.
 
     Raises:
         ValueError: says what `owner` takes.
@@ -111,7 +112,7 @@ def check_tensor(owner: str, tensor: Tensor, size: tuple[int, ...], dtype: torch
 
 
 def _checked(answer: Any) -> Any:
-    """What a call of CUDA gave beside its status."""
+    """The results of a CUDA call, whose status must be success."""
     status, *values = answer
     if int(status) != 0:
         raise RuntimeError(f"CUDA answered {status!s}")

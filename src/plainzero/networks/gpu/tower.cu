@@ -2,30 +2,30 @@
 // one launch: a board's activations stay in shared memory through all layers (sm_90a, bf16
 // operands, float32 sums, wgmma).
 //
-// Sizes are macros; tower_plan.py computes and explains them (`Plan`), tower.py writes "wgmma.h":
-//   HEIGHT WIDTH PLANES BLOCKS  the board, the planes given, the residual blocks
-//   TILES                       64 channels each: those of every layer but the heads, which have 1
-//   WARPGROUPS BOARDS           warpgroups that multiply, and boards each of them holds
+// Sizes are macros; tower_layout.py computes and explains them, tower.py writes "wgmma.h":
+//   HEIGHT WIDTH PLANES BLOCKS  the board, the input planes, the residual blocks
+//   TILES                       of 64 channels, in every layer except the heads, which have 1
+//   WARPGROUPS BOARDS           warpgroups of a block, and boards per warpgroup
 //   PITCH BELOW BORDER          WIDTH + 1; BOARDS * PITCH; BELOW + 1: distances in rows, see below
 //   COLUMNS PADDED              rows that hold cells, HEIGHT * BELOW, and those rounded up to 8
 //   ROWS                        all rows of activations in a block's shared memory
-//   STEM_STEPS                  products of 16 features a tap of the stem takes
+//   STEM_STEPS                  products of 16 features per tap of the stem
 //   STAGES                      stages of the ring through which the weights stream
-//   REGISTERS                   of a thread, at most
-//   STAGGER                     nanoseconds by which each further warpgroup starts later
+//   REGISTERS                   per thread, at most
+//   STAGGER                     nanoseconds between the starts of the warpgroups
 //   DUMP                        1: the argument `dump` chooses a layer to write out
-//   OMIT                        parts left out, to time the others: 1 storing a layer's results,
-//                               2 fetching weights, 4 planes and heads; 0 for right results
+//   OMIT                        parts to leave out when timing the others: 1 storing a layer's
+//                               results, 2 fetching weights, 4 planes and heads; normally 0
 //
-// Activations are a matrix: a row is one cell of one board and has its channels in chunks of 8, 16
-// bytes. A warpgroup's boards lie side by side as one wide board, every board row ending in a zero
-// column: cell (r, c) of board b is row (r * BOARDS + b) * PITCH + c of a buffer. BORDER zero rows
-// lie before and behind each buffer. So what tap (dr, dc) of a convolution reads is the same
+// Activations form a matrix. A row is one cell of one board, with its channels in chunks of 8 (16
+// bytes). A warpgroup's boards are side by side as one wide board, and every board row ends in a
+// zero column: cell (r, c) of board b is row (r * BOARDS + b) * PITCH + c of a buffer. BORDER zero
+// rows precede and follow each buffer. Tap (dr, dc) of a convolution therefore reads the same
 // matrix, dr * BELOW + dc rows further on. Borders are zeroed once and never written again.
 //
 //   shared memory   ring      STAGES x 8 KB of weights
 //                   rows      border, then for each warpgroup: x, border, inner, border
-//                   nowhere   128 bytes that take what is stored for zero columns
+//                   nowhere   128 bytes that receive stores for zero columns
 //                   barriers  full[STAGES], of 8 bytes, and counts[STAGES], of 4
 //
 // A layer is D = A B with A the weights and B the activations, in products of 64 output channels,
@@ -35,7 +35,7 @@
 // channels of a step together. Every tile of boards uses the same sequence.
 //
 // The stem reads few planes, so a row holds those of the cell's left neighbour, its own and its
-// right neighbour's as 3 * PLANES features, and three taps remain: the row above, this, and below.
+// right neighbour's as 3 * PLANES features, and three taps remain: above, here, and below.
 
 #include "wgmma.h"  // multiply_add(d, a, b, accumulate): m64 n(PADDED) k16
 
@@ -47,18 +47,18 @@ constexpr int PRODUCT_BYTES = 2048;
 constexpr int CHANNELS = 64 * TILES;
 constexpr int STEPS = CHANNELS / 16;
 constexpr int CELLS = HEIGHT * WIDTH;
-constexpr int GROUPS = PADDED / 8;  // of 8 cells: 4 sums a thread
+constexpr int GROUPS = PADDED / 8;  // of 8 cells: 4 sums per thread
 constexpr int SUMS = PADDED / 2;
 constexpr int STEM_PRODUCTS = 3 * STEM_STEPS * TILES;
 constexpr int LAYER_PRODUCTS = 9 * STEPS * TILES;
 constexpr int STEM_STAGES = (STEM_PRODUCTS + 3) / 4;
 constexpr int TILE_STAGES = STEM_STAGES + BLOCKS * 2 * LAYER_PRODUCTS / 4 + STEPS / 4;
 constexpr int THREADS = WARPGROUPS * 128;
-constexpr int READERS = WARPGROUPS * 4;  // warps, of which each reads every stage
+constexpr int READERS = WARPGROUPS * 4;  // warps; each reads every stage
 constexpr u32 ROWS_AT = STAGES * STAGE_BYTES;
 constexpr u32 NOWHERE_AT = ROWS_AT + ROWS * CHANNELS * 2;
 constexpr u32 BARRIERS_AT = NOWHERE_AT + 128;
-constexpr int MOST_SPINS = 1 << 23;  // then a trap: better an error than a GPU that hangs
+constexpr int MOST_SPINS = 1 << 23;  // then a trap: an error is better than a hang
 
 // ---- mbarriers, bulk copies and fences ------------------------------------------------------
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ void copy_stage(u32 to, const void* from, u32 barrier
         : "memory");
 }
 
-// What this thread stored to shared memory is seen by later wgmma and bulk copies.
+// Makes this thread's stores to shared memory visible to later wgmma and bulk copies.
 __device__ __forceinline__ void publish_stores() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -117,15 +117,15 @@ __device__ __forceinline__ void await_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-// ---- where things lie -----------------------------------------------------------------------
+// ---- addresses ------------------------------------------------------------------------------
 
 // Byte address of 8 channels of a row, given from the start of all rows.
 __device__ __forceinline__ u32 chunk_at(u32 rows, int row, int chunk) {
     return rows + (chunk * ROWS + row) * 16;
 }
 
-constexpr u32 GROUP_BYTES = 128;  // from a chunk to that of the row 8 further on
-constexpr u32 TILE_BYTES = 8 * ROWS * 16;  // and to that of the channel 64 further on
+constexpr u32 GROUP_BYTES = 128;  // from a chunk to that of the 8th row after it
+constexpr u32 TILE_BYTES = 8 * ROWS * 16;  // and to that of the 64th channel after it
 
 // Descriptor fields: bits 0-13 start, 16-29 leading offset (between the two chunks of a step),
 // 32-45 stride offset (between groups of 8 rows), each in units of 16 bytes; 62-63 the swizzle,
@@ -148,12 +148,12 @@ __device__ __forceinline__ constexpr int shift_of(int tap) {
 
 // ---- a layer --------------------------------------------------------------------------------
 
-// Where a warp stands in the stream of weights. The last reader of a stage fetches into its slot the
-// one that is STAGES further on, so no warp is kept for that.
+// A warp's position in the stream of weights. The last reader of a stage fetches the stage that is
+// STAGES further on into its slot, so no warp is dedicated to fetching.
 struct Ring {
     const char* weights;
     u32 base, barriers, slot, parity;
-    int ahead, left;  // the stage to fetch into this slot next, and how many are still to be fetched
+    int ahead, left;  // the next stage to fetch into this slot, and the number of stages left
 
     __device__ __forceinline__ u32 full() const { return barriers + 8 * slot; }
     __device__ __forceinline__ u32 count() const { return barriers + 8 * STAGES + 4 * slot; }
@@ -170,7 +170,7 @@ struct Ring {
             copy_stage(stage(), weights + (size_t)ahead * STAGE_BYTES, full());
         }
     }
-    // By one lane of each reader, once the products of the stage are done.
+    // Called by one lane of each reader, once the products of the stage are done.
     __device__ __forceinline__ void give_back() const {
         u32 before;
         asm volatile("atom.acq_rel.cta.shared::cta.inc.u32 %0, [%1], %2;"
@@ -182,8 +182,8 @@ struct Ring {
 };
 
 // The sums of a layer over the buffer that begins at `row`. KIND 0: the stem, 1: a 3x3
-// convolution, 2: the heads. A stage is given back once its products are done, which
-// is known when those of the next stage have been issued and all but these awaited.
+// convolution, 2: the heads. A stage is released once its products are done, which
+// is known after those of the next stage are issued and all earlier ones have completed.
 template <int KIND>
 __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, int row,
                                          Ring& ring) {
@@ -229,7 +229,7 @@ __device__ __forceinline__ void multiply(float (&sums)[TILES][SUMS], u32 rows, i
 template <bool ADDS>
 __device__ __forceinline__ void finish(float (&sums)[SUMS], u32 target, u32 nowhere, u32 skips,
                                        float low_bias, float high_bias) {
-    if ((OMIT & 1) && low_bias < 1e30f) return;  // always; the compiler must keep the products
+    if ((OMIT & 1) && low_bias < 1e30f) return;  // always true; the compiler must keep the products
     u32 next[4] = {0, 0, 0, 0};
     if (ADDS) {
         asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -243,7 +243,7 @@ __device__ __forceinline__ void finish(float (&sums)[SUMS], u32 target, u32 nowh
         u32 held[4], packed[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i) held[i] = next[i];
-        if (ADDS && j + 2 < GROUPS) {  // of an odd number of groups the last reads nowhere
+        if (ADDS && j + 2 < GROUPS) {  // with an odd number of groups, the last reads nowhere
             const u32 ahead =
                 skips >> (j / 2 + 1) & 1 ? nowhere : target + (j + 2) * GROUP_BYTES;
             asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -364,7 +364,7 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
         const float* bias = biases;
         float low[TILES], high[TILES];
         int layer = 0;
-        auto begin_layer = [&] {  // early, so that the products hide the wait
+        auto begin_layer = [&] {  // early, so that the products hide the latency
 #pragma unroll
             for (int i = 0; i < TILES; ++i) low[i] = bias[64 * i], high[i] = bias[64 * i + 8];
         };
@@ -400,7 +400,7 @@ __device__ __forceinline__ void evaluate_tiles(const float* planes, const float*
         if (!(OMIT & 4) && (!DUMP || layer == dump)) {
             store_cells<8>(out, first, boards, rows, inner);
         }
-        join_warpgroup(warpgroup);  // before the next planes overwrite what was just read
+        join_warpgroup(warpgroup);  // before the next planes overwrite what was read
     }
 }
 

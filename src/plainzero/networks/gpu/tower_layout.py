@@ -1,6 +1,6 @@
-"""How the fused tower is laid out: which boards it takes, and what lies where on a multiprocessor.
+"""The layout of the fused tower: the boards it supports, and its use of a multiprocessor.
 
-The layout itself is told in tower.cu.
+The memory layout itself is described in tower.cu.
 """
 
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ REGISTERS = 65_536
 """Registers of a multiprocessor of compute capability 9.0."""
 
 REGISTERS_BESIDE, SHARED_BYTES_BESIDE = 16_384, 4096
-"""What a plan leaves to kernels that walk trees meanwhile: four warps of 128 registers a thread, in
+"""What a layout leaves to concurrent tree kernels: four warps with 128 registers per thread, in
 blocks that take 1 KB each; one warp for each quarter of a multiprocessor."""
 
 STAGE_BYTES = 8192
 """Weights of one stage of the ring: four products of 16 × 64 bf16."""
 
 _FEWEST_STAGES, _MOST_STAGES = 4, 12
-_TILE_OVERHEAD = 4000  # cycles a tile costs beside its products: loading planes, storing heads
+_TILE_OVERHEAD = 4000  # cycles per tile in addition to its products: loading planes, storing heads
 _MOST_COLUMNS_OF = {2: 256, 3: 192}  # by warpgroups, times tiles: what their registers hold
 _FEWEST_OTHERS = 26  # registers beside the sums without which the compiler refuses a product
 
 
 @dataclass(frozen=True)
 class TowerShape:
-    """What a tower computes."""
+    """The network that a tower computes."""
 
     height: int
     width: int
@@ -45,7 +45,7 @@ class TowerShape:
     channels: int
 
     def __post_init__(self) -> None:
-        """Refuses what the kernel cannot hold."""
+        """Refuses what does not fit into the kernel."""
         if self.channels > MOST_CHANNELS:
             raise ValueError(
                 f"channels is {self.channels}; the fused tower holds at most {MOST_CHANNELS}: use "
@@ -76,17 +76,17 @@ class TowerShape:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TowerLayout:
     """How a tower is laid out on a multiprocessor. Distances are in rows, which are cells."""
 
     shape: TowerShape
     warpgroups: int
     boards: int  # of each warpgroup
-    stages: int = 0  # of the weights' ring; 0: as many as there is room for
-    registers: int = 0  # of a thread; 0: all but those left to kernels that run beside
+    stages: int = 0  # of the ring of weights; 0: as many as fit
+    registers: int = 0  # per thread; 0: all except those left to concurrent kernels
     stagger: int = 1500  # nanoseconds between the warpgroups' starts
     is_dumping: bool = False  # can write out any layer
-    omit: int = 0  # parts left out, to time the others; see tower.cu
+    omit: int = 0  # parts to leave out when timing the others; see tower.cu
 
     def __post_init__(self) -> None:
         """Fills in registers and stages; refuses what does not fit."""
@@ -181,7 +181,7 @@ class Plan:
 
     @property
     def shared_bytes(self) -> int:
-        """Ring, rows, the bytes that take what nobody wants, barriers."""
+        """Ring, rows, the bytes for stores to zero columns, barriers."""
         rows_bytes = self.rows * 2 * self.shape.filled_channels
         return self.stages * STAGE_BYTES + rows_bytes + 128 + 16 * self.stages
 
@@ -217,23 +217,23 @@ class Plan:
         }
 
 
-def make_plan(shape: TowerShape, batch: int, multiprocessors: int) -> Plan:
-    """The plan whose tiles take the least time for a batch, by `Plan.estimate_cycles`."""
-    plans = list(_plans(shape))
-    if not plans:
+def choose_layout(shape: TowerShape, batch: int, multiprocessors: int) -> TowerLayout:
+    """The layout whose tiles take the least time for a batch, by `TowerLayout.estimate_cycles`."""
+    layouts = list(_layouts(shape))
+    if not layouts:
         raise ValueError(
             f"the board is {shape.height}×{shape.width}; with {shape.channels} channels two exceed "
             "a multiprocessor's memory: use cuDNN's convolutions"
         )
-    return min(plans, key=lambda plan: plan.estimate_cycles(batch, multiprocessors))
+    return min(layouts, key=lambda layout: layout.estimate_cycles(batch, multiprocessors))
 
 
-def _plans(shape: TowerShape) -> Iterator[Plan]:
+def _layouts(shape: TowerShape) -> Iterator[TowerLayout]:
     for warpgroups in (2, 3):
         for boards in range(1, MOST_COLUMNS // (shape.height * (shape.width + 1)) + 1):
             try:
-                plan = Plan(shape, warpgroups, boards)
+                layout = TowerLayout(shape, warpgroups, boards)
             except ValueError:
                 continue  # too large for shared memory
-            if shape.tiles * plan.padded <= _MOST_COLUMNS_OF[warpgroups]:
-                yield plan
+            if shape.tiles * layout.padded <= _MOST_COLUMNS_OF[warpgroups]:
+                yield layout

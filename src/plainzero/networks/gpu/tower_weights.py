@@ -1,4 +1,4 @@
-"""A network's weights as the fused tower reads them; the order is told in tower.cu."""
+"""A network's weights as the fused tower reads them; tower.cu describes the order."""
 
 from typing import Any
 

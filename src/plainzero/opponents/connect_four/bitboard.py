@@ -1,10 +1,10 @@
 """Connect Four's board as bits: where stones can go, and where they make four in a row.
 
-Bit `col * (rows + 1) + row` is a cell, as in `games/bundled/connect_four.py`; the cell on top of each
-column stays empty.
+Bit `col * (rows + 1) + row` is a cell, as in `games/bundled/connect_four.py`; the cell on top of
+each column stays empty.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from plainzero.compiler.cpu_kernels import kernel_function
 
 _ONE = np.uint64(1)
+
+Bits = TypeVar("Bits", np.uint64, NDArray[np.uint64])
+"""Cells of one board as bits, or of many boards."""
 
 
 class Board(NamedTuple):
@@ -42,20 +45,20 @@ def make_board(rows: int, cols: int, slot_bits: int = 0) -> Board:
 
 
 @kernel_function
-def playable_cells(board: Any, occupied: Any) -> Any:
+def playable_cells(board: Board, occupied: Bits) -> Bits:
     """The lowest empty cell of each column that is not full."""
     return (occupied + board.bottom) & board.all_cells
 
 
 @kernel_function
-def column_cells(board: Any, column: Any) -> Any:
+def column_cells(board: Board, column: int) -> np.uint64:
     """All cells of a column."""
     full = (_ONE << np.uint64(board.rows)) - _ONE
     return full << np.uint64(column * (board.rows + 1))
 
 
 @kernel_function
-def winning_cells(board: Any, stones: Any) -> Any:
+def winning_cells(board: Board, stones: Bits) -> Bits:
     """The cells, also occupied ones, where a stone would make four in a row."""
     rows = np.uint64(board.rows)
     cells = (stones << _ONE) & (stones << np.uint64(2)) & (stones << np.uint64(3))
@@ -66,17 +69,17 @@ def winning_cells(board: Any, stones: Any) -> Any:
 
 
 @kernel_function
-def completing_cells(stones: Any, step: Any) -> Any:
+def completing_cells(stones: Bits, step: np.uint64) -> Bits:
     """The cells that complete four in the direction of `step`, from either end or in a gap."""
     before, after = stones << step, stones >> step
     near_before, near_after = before & (before << step), after & (after >> step)
-    return (near_before & ((before << (step + step)) | after)) | (
-        near_after & (before | (after >> (step + step)))
-    )
+    from_before = near_before & ((before << (step + step)) | after)
+    from_after = near_after & (before | (after >> (step + step)))
+    return from_before | from_after  # type: ignore[return-value]  # NumPy's stubs say bool
 
 
 @kernel_function
-def count_bits(bits: Any) -> Any:
+def count_bits(bits: np.uint64) -> int:
     """How many bits are set."""
     count = 0
     while bits:

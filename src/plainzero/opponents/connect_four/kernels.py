@@ -1,10 +1,10 @@
 """Exact search of Connect Four: every question is "is the score at least t?", for some t.
 
-The score of a position is 0 for a draw; if the mover wins, the number of the mover's stones that
-are then left over, plus one; if the mover loses, the same for the opponent, negated. Stones are bit
-boards as in `games/bundled/connect_four.py`. A frame of the stack is one open question; a child's score is
-at least 1 − t unless its parent's is at least t. No frame is ever a position in which the mover
-wins at once: such moves are kept from being played, or answered before.
+The score of a position is 0 for a draw; if the mover wins, the number of the mover's unplayed
+stones plus one; if the mover loses, the same for the opponent, negated. Stones are bit boards as in
+`games/bundled/connect_four.py`. Each frame of the stack is a question; a child's score is at least
+1 − t unless its parent's is at least t. No frame is a position in which the mover wins at once:
+moves that allow this are never tried, or the question is answered before.
 """
 
 from typing import Any, NamedTuple
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import Kernel, kernel_function
-from plainzero.compiler.record_types import record_dtype
+from plainzero.compiler.record_types import Record, record_dtype
 from plainzero.opponents.connect_four.bitboard import (
+    Board,
     column_cells,
     count_bits,
     playable_cells,
@@ -23,7 +24,7 @@ from plainzero.opponents.connect_four.bitboard import (
 
 NO, YES, OPEN = 0, 1, 2
 ILLEGAL = -128
-"""What stands in place of an outcome where a move is not legal."""
+"""Stands for the outcome of an illegal move."""
 
 MOST_CELLS = 64
 NOTE_BITS = 15  # of a table's word: a lower and an upper bound, 7 bits each, and whether to keep it
@@ -32,17 +33,17 @@ _ONE = np.uint64(1)
 _BOUND = np.uint64(127)
 _NOTES = np.uint64((1 << NOTE_BITS) - 1)
 _KEEP = np.uint64(1 << 14)
-_KEPT_CELLS = 30  # left: positions with more are few, and dear to solve again
-_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplying by it loses nothing modulo 2^64
+_KEPT_CELLS = 30  # empty: positions with more are few and expensive to solve again
+_MIXER = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplication is invertible modulo 2^64
 
 FRAME = record_dtype(
     own=np.uint64,  # the mover's stones
     occupied=np.uint64,
-    signature=np.uint64,  # what the table's word must begin with
+    signature=np.uint64,  # high bits of the table's word for this position
     slot=np.int64,  # of the table
     threshold=np.int64,  # t of the question
     count=np.int64,  # moves worth trying
-    next=np.int64,  # the first of them not yet tried
+    next=np.int64,  # index of the next one to try
     moves=(np.uint64, 32),  # one bit each, the most promising first
     weights=(np.int64, 32),  # winning cells after each
 )
@@ -52,12 +53,12 @@ CURSOR = record_dtype(
     column=np.int64,  # being judged
     low=np.int64,  # the score is known to be from here …
     high=np.int64,  # … to here
-    nodes=np.int64,  # positions looked at
+    nodes=np.int64,  # positions visited
 )
 
 
 class Work(NamedTuple):
-    """What a search writes to."""
+    """The memory of a search."""
 
     frames: NDArray[Any]  # [MOST_CELLS + 1] see FRAME
     table: NDArray[np.uint64]  # [2^slot_bits]
@@ -65,7 +66,7 @@ class Work(NamedTuple):
 
 
 @Kernel
-def find_score(board: Any, work: Any, own: Any, occupied: Any, budget: Any) -> Any:
+def find_score(board: Board, work: Work, own: np.uint64, occupied: np.uint64, budget: int) -> bool:
     """Narrows cursor.low … cursor.high to one score; False when `budget` nodes were not enough."""
     cursor = work.cursor[0]
     left = board.cells - count_bits(occupied)
@@ -87,8 +88,13 @@ def find_score(board: Any, work: Any, own: Any, occupied: Any, budget: Any) -> A
 
 @Kernel
 def find_outcomes(
-    board: Any, work: Any, own: Any, occupied: Any, outcomes: Any, budget: Any
-) -> Any:
+    board: Board,
+    work: Work,
+    own: np.uint64,
+    occupied: np.uint64,
+    outcomes: NDArray[np.int8],
+    budget: int,
+) -> bool:
     """Writes +1, 0, −1 or ILLEGAL for each column; False when `budget` nodes were not enough."""
     cursor = work.cursor[0]
     end = cursor.nodes + budget
@@ -110,7 +116,7 @@ def find_outcomes(
 
 
 @kernel_function
-def find_sign(board: Any, work: Any, own: Any, occupied: Any, end: Any) -> Any:
+def find_sign(board: Board, work: Work, own: np.uint64, occupied: np.uint64, end: int) -> bool:
     """Narrows cursor.low … cursor.high, at first −1 … 1, to the sign of the score."""
     cursor = work.cursor[0]
     if cursor.ply < 0 and winning_cells(board, own) & playable_cells(board, occupied):
@@ -128,8 +134,8 @@ def find_sign(board: Any, work: Any, own: Any, occupied: Any, end: Any) -> Any:
 
 
 @kernel_function
-def next_threshold(low: Any, high: Any) -> Any:
-    """A threshold in low + 1 … high: the middle, or farther from 0, where questions are cheap."""
+def next_threshold(low: int, high: int) -> int:
+    """A threshold in low + 1 … high: the middle, or farther from 0, where answers are cheap."""
     middle = low + (high - low + 1) // 2
     if middle <= 0:
         return min(middle, max(low + 1, -(-low // 2)))
@@ -137,14 +143,14 @@ def next_threshold(low: Any, high: Any) -> Any:
 
 
 @kernel_function
-def ask(work: Any, own: Any, occupied: Any, threshold: Any) -> None:
-    """Opens the first frame's question; `search` has to enter it."""
+def ask(work: Work, own: np.uint64, occupied: np.uint64, threshold: int) -> None:
+    """Sets the first frame's question; `search` enters it."""
     frame = work.frames[0]
     frame.own, frame.occupied, frame.threshold = own, occupied, threshold
 
 
 @kernel_function
-def search(board: Any, work: Any, end: Any) -> Any:
+def search(board: Board, work: Work, end: int) -> bool:
     """Writes the answer to the question in frame 0; False when cursor.nodes reached `end` first."""
     frames, cursor = work.frames, work.cursor[0]
     if cursor.ply < 0:
@@ -167,7 +173,7 @@ def search(board: Any, work: Any, end: Any) -> Any:
             if answer == YES:  # not with this move
                 continue
             answer = YES
-        ply, answer = settle(board, work, ply, answer)
+        ply, answer = pass_up(board, work, ply, answer)
         if ply < 0:
             cursor.ply, cursor.nodes, cursor.answer = -1, nodes, answer
             return True
@@ -176,7 +182,7 @@ def search(board: Any, work: Any, end: Any) -> Any:
 
 
 @kernel_function
-def open_child(frame: Any, child: Any) -> None:
+def open_child(frame: Record, child: Record) -> None:
     """The position after the frame's next move, and the question about it."""
     child.own = frame.own ^ frame.occupied
     child.occupied = frame.occupied | frame.moves[frame.next]
@@ -185,8 +191,8 @@ def open_child(frame: Any, child: Any) -> None:
 
 
 @kernel_function
-def settle(board: Any, work: Any, ply: Any, answer: Any) -> Any:
-    """Hands an answer up to the first frame that has to go on; returns it, or −1 and the answer."""
+def pass_up(board: Board, work: Work, ply: int, answer: int) -> tuple[int, int]:
+    """Passes an answer up to the first frame still open; returns its ply, or −1, and the answer."""
     while True:
         store(board, work.table, work.frames[ply], answer)
         ply -= 1
@@ -196,8 +202,8 @@ def settle(board: Any, work: Any, ply: Any, answer: Any) -> Any:
 
 
 @kernel_function
-def enter(board: Any, work: Any, ply: Any) -> Any:
-    """The answer where it is plain or in the table; else OPEN, and the frame has its moves."""
+def enter(board: Board, work: Work, ply: int) -> int:
+    """The answer if it is obvious or in the table; else OPEN, with the frame's moves listed."""
     frame = work.frames[ply]
     own, occupied, threshold = frame.own, frame.occupied, frame.threshold
     left = board.cells - count_bits(occupied)
@@ -208,7 +214,7 @@ def enter(board: Any, work: Any, ply: Any) -> Any:
         playable = forced
         if forced & (forced - _ONE):
             return YES if threshold <= -(left // 2) else NO
-    moves = playable & ~(threats >> _ONE)  # a stone below a threat lets it happen
+    moves = playable & ~(threats >> _ONE)  # a stone below a threat allows it
     if not moves:
         return YES if threshold <= -(left // 2) else NO
     if left <= 2 or threshold <= -((left - 2) // 2):
@@ -222,10 +228,10 @@ def enter(board: Any, work: Any, ply: Any) -> Any:
 
 
 @kernel_function
-def look_up(board: Any, table: Any, frame: Any) -> Any:
-    """The answer that the table has; notes the position's place there."""
-    # A stone more in each column tells where it ends, so the sum names the position. The table's
-    # index and the signature together hold all bits of the product: there are no false hits.
+def look_up(board: Board, table: NDArray[np.uint64], frame: Record) -> int:
+    """The answer in the table; stores the position's slot in its frame."""
+    # One more stone per column marks its height, so the sum identifies the position. The slot and
+    # the signature together hold all bits of the product, so there are no false hits.
     mixed = (frame.own + frame.occupied + board.bottom) * _MIXER
     frame.slot = np.int64(mixed >> np.uint64(64 - board.slot_bits))
     frame.signature = mixed << np.uint64(board.slot_bits)
@@ -240,8 +246,8 @@ def look_up(board: Any, table: Any, frame: Any) -> Any:
 
 
 @kernel_function
-def store(board: Any, table: Any, frame: Any, answer: Any) -> None:
-    """Notes the answer as a lower or an upper bound, beside the other if that is known."""
+def store(board: Board, table: NDArray[np.uint64], frame: Record, answer: int) -> None:
+    """Stores the answer as a lower or upper bound, and keeps the other bound if known."""
     word = table[frame.slot]
     low, high = np.uint64(0), np.uint64(2 * _OFFSET)
     keep = _KEEP if board.cells - count_bits(frame.occupied) >= _KEPT_CELLS else np.uint64(0)
@@ -257,8 +263,8 @@ def store(board: Any, table: Any, frame: Any, answer: Any) -> None:
 
 
 @kernel_function
-def sort_moves(board: Any, frame: Any, moves: Any) -> None:
-    """Lists the moves: those that leave the mover the most winning cells first, then the middle."""
+def sort_moves(board: Board, frame: Record, moves: np.uint64) -> None:
+    """Sorts the moves by the winning cells they give the mover, then from the middle outwards."""
     count = 0
     for index in range(board.cols):
         move = moves & column_cells(board, board.order[index])

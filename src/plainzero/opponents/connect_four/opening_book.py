@@ -1,7 +1,7 @@
 """Connect Four's opening book: the outcome of every position of the first plies on the 6×7 board.
 
-The file holds no positions, only their outcomes: of each ply those of all positions that can come
-about, mirror images once, in the order of `enumerate_openings`. data/README.md says how it is made.
+The file holds outcomes but no positions: for each ply those of all reachable positions, mirror
+images once, in the order of `enumerate_openings`. data/README.md says how it was made.
 """
 
 import functools
@@ -22,10 +22,10 @@ from plainzero.opponents.connect_four.bitboard import (
 from plainzero.opponents.connect_four.kernels import ILLEGAL
 
 BOOK_GAME = ConnectFour()
-"""The only game that there is a book for."""
+"""The only game with a book."""
 
 BOOK_PLIES = 8
-"""The last ply whose outcomes are in it."""
+"""The last ply in the book."""
 
 NOT_FOUND = -128
 
@@ -35,7 +35,7 @@ Stones = NDArray[np.uint64]
 
 
 class Openings(NamedTuple):
-    """Positions of one ply, one of each two mirror images, in rising order of their keys."""
+    """Positions of one ply, without mirror images, in increasing order of their keys."""
 
     keys: Stones  # [n] see `position_keys`
     own: Stones  # [n] the mover's stones
@@ -43,7 +43,7 @@ class Openings(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """What a move in one column makes of n positions."""
+    """The results of a move in one column for n positions."""
 
     own: Stones  # [n] the stones of the player who moves next
     occupied: Stones  # [n] all stones
@@ -55,14 +55,14 @@ class OpeningBook:
     """Outcomes of positions of the first plies, for the mover."""
 
     def __init__(self, board: Board, outcomes: list[NDArray[np.int8]]) -> None:
-        """Takes the outcomes of each ply, from 0 on, in the order of `enumerate_openings`."""
+        """Uses the outcomes of each ply from 0, in the order of `enumerate_openings`."""
         self.board, self.outcomes = board, outcomes
         self.openings = enumerate_openings(board, len(outcomes) - 1)
 
     def move_outcomes(self, own: int, occupied: int) -> NDArray[np.int8] | None:
-        """What each move leads to, [cols], as `perfect.move_outcomes` has it; None: not known.
+        """The outcome of each move, [cols], as in `perfect.move_outcomes`; None: unknown.
 
-        Known are positions that can come about, of all plies but the book's last.
+        All reachable positions are known, except those of the book's last ply.
 
         Args:
             own: the mover's stones.
@@ -82,26 +82,26 @@ class OpeningBook:
         return outcomes
 
     def find(self, ply: int, own: Stones, occupied: Stones) -> NDArray[np.int8]:
-        """The outcomes of positions of one ply, [n]; NOT_FOUND for those that cannot come about."""
+        """The outcomes of positions of one ply, [n]; NOT_FOUND for unreachable ones."""
         openings = self.openings[ply]
         own, occupied = choose_images(self.board, own, occupied)
         rows = np.searchsorted(openings.keys, position_keys(self.board, own, occupied))
         rows = np.minimum(rows, len(openings.keys) - 1)
-        # Stones in the air may add up to the key of another position, so the stones are compared.
+        # Floating stones may give the key of another position, so the stones are compared.
         is_found = (openings.own[rows] == own) & (openings.occupied[rows] == occupied)
         return np.where(is_found, self.outcomes[ply][rows], NOT_FOUND).astype(np.int8)
 
 
 @functools.cache
 def load_opening_book() -> OpeningBook:
-    """The book of `BOOK_GAME` that is shipped."""
+    """The bundled book of `BOOK_GAME`."""
     with np.load(_FILE) as file:
         outcomes = [file[f"ply_{ply}"] for ply in range(BOOK_PLIES + 1)]
     return OpeningBook(make_board(BOOK_GAME.rows, BOOK_GAME.cols), outcomes)
 
 
 def enumerate_openings(board: Board, plies: int) -> list[Openings]:
-    """All positions in which the game goes on, of each ply from 0 to `plies`."""
+    """All unfinished positions of each ply from 0 to `plies`."""
     nothing = np.zeros(1, np.uint64)
     levels = [Openings(position_keys(board, nothing, nothing), nothing, nothing)]
     for _ in range(plies):
@@ -109,9 +109,9 @@ def enumerate_openings(board: Board, plies: int) -> list[Openings]:
         occupied: list[Stones] = []
         for column in range(board.cols):
             moves = play_column(board, levels[-1].own, levels[-1].occupied, column)
-            goes_on = moves.is_legal & ~moves.wins
-            own.append(moves.own[goes_on])
-            occupied.append(moves.occupied[goes_on])
+            is_unfinished = moves.is_legal & ~moves.wins
+            own.append(moves.own[is_unfinished])
+            occupied.append(moves.occupied[is_unfinished])
         levels.append(_sort_images(board, np.concatenate(own), np.concatenate(occupied)))
     return levels
 
@@ -123,26 +123,26 @@ def _sort_images(board: Board, own: Stones, occupied: Stones) -> Openings:
 
 
 def play_column(board: Board, own: Stones, occupied: Stones, column: int) -> Moves:
-    """What the move in `column` makes of positions."""
+    """The results of a move in `column`."""
     stone = playable_cells(board, occupied) & column_cells(board, column)
     wins = (stone & winning_cells(board, own)) != 0
     return Moves(own ^ occupied, occupied | stone, stone != 0, wins)
 
 
 def choose_images(board: Board, own: Stones, occupied: Stones) -> tuple[Stones, Stones]:
-    """Of each position and its mirror image the one with the smaller key."""
+    """Each position or its mirror image, whichever has the smaller key."""
     mirrored = mirror(board, own), mirror(board, occupied)
     is_other = position_keys(board, *mirrored) < position_keys(board, own, occupied)
     return np.where(is_other, mirrored[0], own), np.where(is_other, mirrored[1], occupied)
 
 
 def position_keys(board: Board, own: Stones, occupied: Stones) -> Stones:
-    """Numbers that no two positions share: a stone more in each column tells where it ends."""
+    """Unique keys of positions: one more stone per column marks its height."""
     return own + occupied + board.bottom
 
 
 def mirror(board: Board, stones: Stones) -> Stones:
-    """Left and right exchanged."""
+    """The mirror images."""
     mirrored, height = np.zeros_like(stones), board.rows + 1
     for column in range(board.cols):
         cells = (stones & column_cells(board, column)) >> np.uint64(column * height)

@@ -1,47 +1,42 @@
-"""The exact solver of Connect Four, on any board of the game with four in a row."""
+"""The exact solver of Connect Four, for any board size with four in a row."""
 
-import functools
-import hashlib
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.compiler import cpu_kernels as compiling
-from plainzero.compiler import inner_functions as inner_code
+from plainzero.compiler.cpu_kernels import NO_TAG, Kernel
 from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.opponents.agent import Stop, check_stop
-from plainzero.opponents.connect_four import bitboard as connect_four_bits
-from plainzero.opponents.connect_four import kernels as kernels
+from plainzero.opponents.connect_four import kernels
 from plainzero.opponents.connect_four.bitboard import make_board
 from plainzero.opponents.connect_four.kernels import CURSOR, FRAME, MOST_CELLS, NOTE_BITS, Work
 
 TABLE_BYTES = 1 << 26
-_NODES_PER_CALL = 250_000  # some 40 milliseconds, then Python sees Ctrl-C and asks `stop`
+_NODES_PER_CALL = 250_000  # about 40 ms, then Python checks for Ctrl-C and calls `stop`
 _BYTES_PER_WORD = 8
 
 Progress = Callable[[int, int], None]
-"""Called with the positions done and those asked for."""
+"""Called with the positions done and to do."""
 
 
 class ConnectFourSolver:
-    """Scores and outcomes of positions, from a table that is kept from one call to the next.
+    """Scores and outcomes of positions; its table is reused from call to call.
 
-    Every question takes a `stop`, asked many times a second; when it says yes, `Stopped` is raised.
-    What the table has learned by then stays, so asking again takes less time. Threads may ask at
-    the same time: each question has a stack of its own, and they take turns at the table, some
-    milliseconds each; none has the table while it is in `stop`.
+    Every method takes a `stop`, called many times per second; when it returns true, `Stopped` is
+    raised. The table keeps its entries, so a repeated call takes less time. Several threads may
+    search at once: each search has its own stack, and they take turns using the table, for some
+    milliseconds each; none holds the table while it calls `stop`.
 
     Args:
-        game: connect-four with four in a row; other boards than 6×7 too.
-        table_bytes: of the transposition table; rounded down to a power of two. Positions with few
-            stones are solved faster with more.
+        game: connect-four of any size with four in a row.
+        table_bytes: size of the transposition table, rounded down to a power of two. A larger one
+            speeds up positions with few stones.
 
     Raises:
-        ValueError: for another number in a row, or a table without room.
+        ValueError: for another number in a row, or a table that is too small.
     """
 
     def __init__(self, game: ConnectFour, table_bytes: int = TABLE_BYTES) -> None:  # noqa: D107
@@ -57,13 +52,13 @@ class ConnectFourSolver:
         self._board = make_board(game.rows, game.cols, slot_bits)
         self._table = np.zeros(1 << slot_bits, np.uint64)
         self._lock = threading.Lock()  # of the table
-        self.nodes = 0  # looked at since the solver was made
+        self.nodes = 0  # visited since the solver was created
 
     def solve(self, state: Any, stop: Stop | None = None) -> int:
-        """The score for the mover, as Pascal Pons counts it.
+        """The score for the mover, as defined by Pascal Pons.
 
-        0 is a draw; a win counts the winner's stones left over when it ends, plus one, so that
-        quicker wins score higher; a loss the same for the opponent, negated.
+        0 is a draw; a win counts the winner's unplayed stones plus one, so that quicker wins score
+        higher; a loss counts the same for the opponent, negated.
 
         Raises:
             ValueError: when the game is over or the state is of another game.
@@ -80,9 +75,9 @@ class ConnectFourSolver:
         progress: Progress | None = None,
         stop: Stop | None = None,
     ) -> NDArray[np.int8]:
-        """What each move leads to with perfect play: +1, 0, −1 for the mover, [n, cols].
+        """The outcome of each move with perfect play: +1, 0, −1 for the mover, [n, cols].
 
-        ILLEGAL where the column is full.
+        ILLEGAL marks full columns.
 
         Raises:
             ValueError: when a game is over or a state is of another game.
@@ -105,27 +100,18 @@ class ConnectFourSolver:
         return int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
 
     def _make_work(self, low: int, high: int) -> Work:
-        """What one question needs: a stack of its own, and the table that all share."""
+        """The memory of one search: its own stack, and the shared table."""
         cursor = np.zeros(1, CURSOR)
         cursor[0].ply, cursor[0].low, cursor[0].high = -1, low, high
         return Work(np.zeros(MOST_CELLS + 1, FRAME), self._table, cursor)
 
-    def _run(self, kernel: compiling.Kernel, stop: Stop | None, work: Work, *question: Any) -> None:
-        """Calls the kernel until it is done, or `stop` says yes."""
+    def _run(self, kernel: Kernel, stop: Stop | None, work: Work, *question: Any) -> None:
+        """Calls the kernel until it is done or `stop` returns true."""
         is_done = False
         while not is_done:
             check_stop(stop)
             before = int(work.cursor[0].nodes)
             # Without the compiler, products wrap with a warning.
             with self._lock, np.errstate(over="ignore"):
-                is_done = kernel(_tag(), self._board, work, *question, _NODES_PER_CALL)
+                is_done = kernel(NO_TAG, self._board, work, *question, _NODES_PER_CALL)
                 self.nodes += int(work.cursor[0].nodes) - before
-
-
-@functools.cache
-def _tag() -> str:
-    """Names all source in the compiled code, for the disk cache; the same for every board."""
-    digest = hashlib.sha256()
-    for module in (kernels, connect_four_bits, compiling, inner_code):
-        digest.update(Path(str(module.__file__)).read_bytes())
-    return digest.hexdigest()[:16]

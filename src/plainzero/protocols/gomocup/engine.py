@@ -1,4 +1,4 @@
-"""Programs that speak the Gomocup protocol (piskvork's) as opponents: most strong ones for Gomoku.
+"""Engines that speak the Gomocup protocol (Piskvork's), as most strong Gomoku engines do.
 
 Points are `x,y`, both from 0 at the top left. The rule is a number, see `RULE_BITS`.
 """
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from plainzero.games.bundled.gomoku.rules import Gomoku
 from plainzero.games.contract import Game
-from plainzero.opponents.agent import Decision, PlayedGame
-from plainzero.protocols.engine_agent import EngineLimits, EnginePlayer
+from plainzero.opponents.agent import Decision, GameHistory
+from plainzero.protocols.engine_agent import EngineAgent, EngineLimits
 from plainzero.protocols.engine_process import EngineFailed, EngineProcess
 
 RULE_BITS = {"freestyle": 0, "standard": 1, "renju": 4}
-NO_LIMIT = 2**31 - 1  # what the protocol calls a time that does not end, in milliseconds
+NO_LIMIT = 2**31 - 1  # milliseconds, the protocol's value for unlimited time
 OWN, OPPONENT = 1, 2  # stones, in the lines of BOARD
 _NOTES = ("MESSAGE", "DEBUG")  # lines for people
 _REFUSALS = ("ERROR", "UNKNOWN")
@@ -24,28 +24,28 @@ _FAREWELL_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class GomocupLimits(EngineLimits):
-    """What a program may take."""
+    """Limits on an engine."""
 
     memory_mb: int = 0
-    """Megabytes of memory. The program is told; nobody stops it. 0: it is not told."""
+    """Megabytes of memory, sent to the engine but not enforced. 0: nothing is sent."""
 
     def __post_init__(self) -> None:
-        """Refuses what makes no sense."""
+        """Refuses negative limits."""
         super().__post_init__()
         if self.memory_mb < 0:
             raise ValueError(f"memory_mb is {self.memory_mb}; it cannot be negative")
 
 
 class GomocupEngine:
-    """A running program with a board of its own, kept at the game it is asked about.
+    """A running engine, whose board follows the game that it is asked about.
 
     Args:
-        game: Gomoku, by one of the protocol's rules.
-        command: starts the program.
-        limits: what it may take.
+        game: Gomoku with one of the protocol's rules.
+        command: starts the engine.
+        limits: on its time and memory.
 
     Raises:
-        EngineFailed: when it does not start, or does not take that board.
+        EngineFailed: when it does not start, or refuses that board.
     """
 
     def __init__(self, game: Gomoku, command: str, limits: GomocupLimits | None = None) -> None:  # noqa: D107
@@ -56,30 +56,30 @@ class GomocupEngine:
         for key, value in self._information():
             self._send(f"INFO {key} {value}")
 
-    def choose(self, played: PlayedGame) -> Decision:
-        """Its move after those that were played.
+    def choose(self, history: GameHistory) -> Decision:
+        """Its move in the game so far.
 
         Raises:
-            EngineFailed: when it does not answer, or not with a legal move.
+            EngineFailed: when it gives no answer or an illegal move.
         """
-        lines = self._follow(played)
+        lines = self._follow(history)
         deadline = time.monotonic() + self.limits.longest
         for line in lines:
             self.process.send(line, deadline)
         answer = self._read_point(lines[0], deadline)
         action = parse_point(self.game, answer)
-        if action is None or action not in self.game.legal(played.state):
+        if action is None or action not in self.game.legal(history.state):
             raise self.process.fail(f"played {answer}, which is not legal")
-        self._moves = [*map(int, played.moves), action]
+        self._moves = [*map(int, history.moves), action]
         return action
 
     def close(self) -> None:
-        """Asks the program to end, and sees to it that it does."""
+        """Asks the engine to end, then kills it if needed."""
         self.process.close("END", _FAREWELL_SECONDS)
 
     def _information(self) -> list[tuple[str, int]]:
         """The key and the value of each INFO."""
-        lines = [("game_type", 1), ("rule", find_rule(self.game))]  # 1: against a program
+        lines = [("game_type", 1), ("rule", find_rule(self.game))]  # 1: against an engine
         if self.limits.seconds:
             milliseconds = max(1, round(1000 * self.limits.seconds))
             lines += [("timeout_turn", milliseconds), ("timeout_match", 0), ("time_left", NO_LIMIT)]
@@ -88,32 +88,33 @@ class GomocupEngine:
         return lines
 
     def _start(self, seconds: float) -> None:
-        """A board of the game's size; this may wait for a slow start."""
+        """Sets up a board of the game's size; allows for a slow start."""
         command = f"START {self.game.size}"
         if refusal := self._ask_for_ok(command, seconds):
             raise self.process.fail(f"refused {command!r}: {refusal}")
 
-    def _follow(self, played: PlayedGame) -> list[str]:
-        """What brings its board to that game and asks for a move; the board is emptied if need be.
+    def _follow(self, history: GameHistory) -> list[str]:
+        """The lines that bring its board to that game and ask for a move.
 
-        Stones stand on its board from the last question on, its own answer being the last of them.
+        Its board still has the stones of the last request, up to its own answer; it is cleared if
+        the game is another one.
         """
-        moves = [int(move) for move in played.moves]
+        moves = [int(move) for move in history.moves]
         if moves and moves[:-1] == self._moves:
             return [f"TURN {name_point(self.game, moves[-1])}"]
         if self._moves:
-            if self._ask_for_ok("RESTART", self.limits.longest):  # which not all know
+            if self._ask_for_ok("RESTART", self.limits.longest):  # not all engines know it
                 self._start(self.limits.longest)
             self._moves = []
         if not moves:
             return ["BEGIN"]
-        sides = [OWN if mover == played.state.to_play else OPPONENT for mover in played.movers]
+        sides = [OWN if mover == history.state.to_play else OPPONENT for mover in history.movers]
         points = [name_point(self.game, move) for move in moves]
         stones = [f"{point},{side}" for point, side in zip(points, sides, strict=True)]
         return ["BOARD", *stones, "DONE"]
 
     def _ask_for_ok(self, command: str, seconds: float) -> str:
-        """Nothing where it agrees, else what it says."""
+        """An empty text if it answers OK, otherwise its refusal."""
         deadline = time.monotonic() + seconds
         self.process.send(command, deadline)
         last = ""
@@ -122,9 +123,9 @@ class GomocupEngine:
         return "" if last.upper().startswith("OK") else last
 
     def _read_point(self, command: str, deadline: float) -> str:
-        """Its answer, `x,y`; a program that only suggests a point is told to play it.
+        """Its answer, `x,y`; an engine that only suggests a point is told to play it.
 
-        Lines that are no answer are passed over, as other referees do: programs write notes.
+        Other lines are skipped, as other referees do, because engines write notes.
         """
         last = ""
         while not _POINT.fullmatch(last):
@@ -137,11 +138,11 @@ class GomocupEngine:
         return last
 
     def _read(self, command: str, seconds: float, deadline: float, last: str) -> str:
-        """The next line that is not for people; `last` is the one before, for the sentence."""
+        """The next line that is not a note; the error message quotes the line before, `last`."""
         while True:
             line = self.process.read_line(deadline)
             if line is None or time.monotonic() > deadline:
-                said = f"; it said {last[:80]!r}" if last else ""
+                said = f"; its last line was {last[:80]!r}" if last else ""
                 raise self.process.fail(f"no answer to {command!r} in {seconds:g} s{said}")
             if line.strip() and not line.strip().upper().startswith(_NOTES):
                 return line.strip()
@@ -150,37 +151,35 @@ class GomocupEngine:
         self.process.send(line, time.monotonic() + self.limits.longest)
 
 
-def make_gomocup_player(
+def make_gomocup_agent(
     name: str, game: Game, command: str, limits: GomocupLimits | None = None
-) -> EnginePlayer:
-    """A player of that name; one process of its program is started at once.
+) -> EngineAgent:
+    """An agent of that name; one process of the engine is started at once.
 
     Raises:
-        ValueError: when the game is not one for the protocol, or the program cannot play it.
+        ValueError: when the protocol does not cover the game, or the engine cannot play it.
     """
     limits = limits or GomocupLimits()
     find_rule(game)
     assert isinstance(game, Gomoku)
     try:
-        return EnginePlayer(name, lambda: GomocupEngine(game, command, limits), limits.processes)
+        return EngineAgent(name, lambda: GomocupEngine(game, command, limits), limits.processes)
     except EngineFailed as failure:
         raise ValueError(f"{name} cannot play {game.name}: {failure}") from failure
 
 
 def find_rule(game: Game) -> int:
-    """The protocol's number for the rule of the game.
+    """The protocol's number for the game's rule.
 
     Raises:
-        ValueError: when it has none.
+        ValueError: when the protocol does not have that rule.
     """
     if not isinstance(game, Gomoku):
-        raise ValueError(
-            f"{game.name} cannot be played by the Gomocup protocol, which is for gomoku only"
-        )
+        raise ValueError(f"the Gomocup protocol is for gomoku only, so it cannot play {game.name}")
     if game.is_capturing or game.bars_double_threes:
         raise ValueError(
-            f"{game.name} cannot be played by the Gomocup protocol, which knows neither captures "
-            "nor forbidden double-threes; take gomoku with rule=freestyle, standard or renju"
+            "the Gomocup protocol has neither captures nor forbidden double-threes, so it cannot "
+            f"play {game.name}; use gomoku with rule=freestyle, standard or renju"
         )
     return RULE_BITS[game.rule]
 
@@ -191,7 +190,7 @@ def name_point(game: Gomoku, action: int) -> str:
 
 
 def parse_point(game: Gomoku, text: str) -> int | None:
-    """The action that is written `x,y`; None where there is no such point."""
+    """The action of the point `x,y`; None if there is no such point."""
     found = _POINT.fullmatch(text.strip())
     if found is None:
         return None

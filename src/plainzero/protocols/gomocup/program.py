@@ -1,6 +1,6 @@
-"""The Gomocup protocol, piskvork's, as a program speaks it: lines in, answers out.
+"""The commands of the Gomocup protocol (Piskvork's): reads lines and writes answers.
 
-Bad input is answered, never died of. What each command means for the game: `gomocup_session`.
+Bad input gets an error as its answer and never ends the program. `session` has the game itself.
 """
 
 import re
@@ -19,7 +19,7 @@ _ABOUT = (
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _STONE = re.compile(r"(?P<point>\d+\s*,\s*\d+)\s*,\s*(?P<side>[123])", re.ASCII)
-_MARKED = 3  # a point of a line that has won in a game that goes on, or one forbidden in renju
+_MARKED = 3  # part of a winning line in a continued game, or a forbidden point in renju
 _LONGEST_NUMBER = 18  # digits
 
 
@@ -28,15 +28,15 @@ class GomocupServer:
 
     Args:
         session: the game.
-        reader: where lines come from.
-        write: takes text that goes out at once.
+        reader: the input.
+        write: writes text without buffering.
     """
 
     def __init__(self, session: GomocupSession, reader: LineReader, write: Write) -> None:  # noqa: D107
         self.session, self.reader, self.write = session, reader, write
         self.is_done = False
-        self._held: str | None = None  # a line that was read too early
-        # Each gives the text of its answer; nothing where none is expected.
+        self._pushed_back: str | None = None  # a line to be read again
+        # Each returns the text of its answer; an empty text if none is expected.
         self.commands: dict[str, Callable[[str], str]] = {
             "START": self._start,
             "RECTSTART": self._start_rectangle,
@@ -52,12 +52,12 @@ class GomocupServer:
         }
 
     def serve(self) -> None:
-        """Answers line by line until `END`, or the end of the input."""
+        """Answers line by line until `END` or the end of the input."""
         while not self.is_done and (line := self._next_line()) is not None:
             self.answer(line)
 
     def answer(self, line: str) -> None:
-        """Answers one line; nothing comes of an empty one."""
+        """Answers one line; an empty line gets no answer."""
         name, rest = parse_line(line)
         if not name:
             return
@@ -70,14 +70,14 @@ class GomocupServer:
             text = f"ERROR {error}"
         except ValueError as error:
             text = f"ERROR {' '.join(str(error).split())}"
-        except Exception as error:  # a fault of ours must not end the other side's game
+        except Exception as error:  # a fault here must not end the controller's game
             traceback.print_exc(file=sys.stderr)
             text = f"ERROR internal error: {type(error).__name__}"
         if text:
             self.write(f"{text}\n")
 
     def _next_line(self) -> str | None:
-        line, self._held = self._held, None
+        line, self._pushed_back = self._pushed_back, None
         return line if line is not None else self.reader.next_line()
 
     # ---- boards ---------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class GomocupServer:
     def _start_rectangle(self, rest: str) -> str:
         width, _, height = rest.partition(",")
         if _whole(width) != _whole(height):
-            raise GomocupError(f"the board is {rest}; only square ones are played")
+            raise GomocupError(f"the board is {rest}; it must be square")
         return self._start(width)
 
     def _restart(self, rest: str) -> str:
@@ -121,29 +121,29 @@ class GomocupServer:
         return self.session.choose()
 
     def _read_stones(self) -> list[tuple[str, int]]:
-        """The lines up to DONE; where another command comes instead, the board is given up."""
+        """The stones up to DONE; another command before that cancels the board."""
         stones, wrong = [], ""
         while (line := self._next_line()) is not None:
             name, rest = parse_line(line)
             if name == "DONE":
                 break
             if name in self.commands:
-                self._held, wrong = line, f"{name} came before DONE"
+                self._pushed_back, wrong = line, f"{name} came before DONE"
                 break
             found = _STONE.fullmatch(f"{name} {rest}".strip())
             side = int(found["side"]) if found else 0
             if found and side in (OWN, OPPONENT):
                 stones.append((found["point"], side))
             elif name and not (side == _MARKED and self.session.game.is_renju):
-                wrong = wrong or f"{line.strip()[:40]!r} is no x,y,1 or x,y,2"
+                wrong = wrong or f"{line.strip()[:40]!r} is not x,y,1 or x,y,2"
         if line is None or wrong:
             raise GomocupError(wrong or "the board ended without DONE")
         return stones
 
-    # ---- the rest -------------------------------------------------------------------------------
+    # ---- settings and end -----------------------------------------------------------------------
 
     def _take_information(self, rest: str) -> str:
-        """Takes what is known, and leaves the rest, as the protocol has it; never an answer."""
+        """Applies known keys and ignores others, as the protocol demands; gives no answer."""
         key, _, text = rest.partition(" ")
         key = key.lower()
         if key not in ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule"):
@@ -164,7 +164,7 @@ class GomocupServer:
 
 
 def parse_line(line: str) -> tuple[str, str]:
-    """A command in capitals, and what follows it; empty where there is none."""
+    """A command in upper case and its arguments; each is empty if missing."""
     name, _, rest = _CONTROL.sub(" ", line).strip().partition(" ")
     return name.upper(), rest.strip()
 
@@ -172,5 +172,5 @@ def parse_line(line: str) -> tuple[str, str]:
 def _whole(text: str) -> int:
     text = text.strip()
     if not re.fullmatch(rf"-?\d{{1,{_LONGEST_NUMBER}}}", text, re.ASCII):
-        raise GomocupError(f"{text[:40]!r} is no whole number")
+        raise GomocupError(f"{text[:40]!r} is not a whole number")
     return int(text)

@@ -1,4 +1,4 @@
-"""`lz-analyze`: what the search thinks, line after line, for boards such as Sabaki and Lizzie."""
+"""`lz-analyze`: a running report of the search, for boards such as Sabaki and Lizzie."""
 
 import dataclasses
 import time
@@ -12,69 +12,71 @@ from plainzero.search.api import Searcher
 from plainzero.search.result import SearchResult
 from plainzero.search.runner import StopFlag
 
-_LONGEST = 86_400.0  # seconds: a day, if nobody says stop
-_WHOLE = 10_000  # win rates and priors are counted in these parts
+_LONGEST = 86_400.0  # seconds: a day, unless it is stopped
+_WHOLE = 10_000  # win rates and priors are given in units of 1 / 10,000
 _INTERVAL = 0.5
 
 
-class AnalysisWishes(NamedTuple):
-    """How often to speak, and of how many moves."""
+class AnalysisSettings(NamedTuple):
+    """How often to report, and how many moves."""
 
     seconds: float = _INTERVAL
     most_moves: int = 1_000_000
 
 
-def parse_wishes(words: list[str]) -> AnalysisWishes:
-    """What follows `lz-analyze` and its colour: an interval in hundredths of a second, and more.
+def parse_settings(words: list[str]) -> AnalysisSettings:
+    """The settings in the arguments of `lz-analyze` after its colour.
+
+    A bare number is an interval in hundredths of a second.
 
     Raises:
-        GtpError: for what is not known here.
+        GtpError: for an unknown argument.
     """
-    wishes, rest = AnalysisWishes(), list(words)
+    settings, rest = AnalysisSettings(), list(words)
     while rest:
         word = rest.pop(0)
         if word.isdecimal():
             rest, word = [word, *rest], "interval"
         if word not in ("interval", "maxmoves") or not (rest and rest[0].isdecimal()):
-            raise GtpError(f"{word} is not known; write lz-analyze [black|white] [centiseconds]")
+            raise GtpError(f"unknown argument {word}; use lz-analyze [black|white] [centiseconds]")
         number = int(rest.pop(0))
         if word == "interval":
-            wishes = wishes._replace(seconds=number / 100)
+            settings = settings._replace(seconds=number / 100)
         else:
-            wishes = wishes._replace(most_moves=number)
-    return wishes
+            settings = settings._replace(most_moves=number)
+    return settings
 
 
 class Analysis:
-    """A search of one position that tells what it finds.
+    """A search of one position that reports as it runs.
 
     Args:
-        session: whose agent searches.
+        session: its agent searches.
         state: the position.
-        wishes: how often to speak.
+        settings: how often to report, and how many moves.
 
     Raises:
         GtpError: when the agent does not search.
     """
 
-    def __init__(self, session: GtpSession, state: Any, wishes: AnalysisWishes) -> None:  # noqa: D107
+    def __init__(self, session: GtpSession, state: Any, settings: AnalysisSettings) -> None:  # noqa: D107
         agent = session.agent
         if not isinstance(agent, SearchAgent):
-            raise GtpError(f"{agent.name} does not search, so there is nothing to show")
-        self.session, self.state, self.wishes = session, state, wishes
+            raise GtpError(f"{agent.name} does not search, so there is no analysis")
+        self.session, self.state, self.settings = session, state, settings
         config = limit_by_clock(dataclasses.replace(agent.config, choice="visits"), _LONGEST)
         self.searcher = Searcher(agent.game, agent.evaluator, config)
 
-    def run(self, is_enough: Callable[[], bool], write: Callable[[str], None]) -> None:
-        """Searches, and writes a line now and then, until it is enough or all is known."""
-        stop, spoken = StopFlag(), time.monotonic()
+    def run(self, is_stopped: Callable[[], bool], write: Callable[[str], None]) -> None:
+        """Searches and writes a line per interval, until stopped or the position is solved."""
+        stop, reported = StopFlag(), time.monotonic()
 
         def report(done: int, total: int) -> None:
-            nonlocal spoken
-            if is_enough():
+            nonlocal reported
+            if is_stopped():
                 stop.set()
-            elif time.monotonic() - spoken >= self.wishes.seconds:
-                spoken = time.monotonic()
+            elif time.monotonic() - reported >= self.settings.seconds:
+                reported = time.monotonic()
                 write(self.describe(self.searcher.peek()[0]))
 
         write(
@@ -84,12 +86,12 @@ class Analysis:
         )
 
     def describe(self, result: SearchResult) -> str:
-        """The line of all moves that were looked at, the best first."""
+        """One line with all visited moves, best first."""
         name, first = self.session.name_move, result.best_action
         edges = [edge for edge in result.tree.edges() if edge.visits > 0]
         edges.sort(key=lambda edge: (edge.action != first, -edge.visits, -edge.q, edge.action))
         parts = []
-        for order, edge in enumerate(edges[: self.wishes.most_moves]):
+        for order, edge in enumerate(edges[: self.settings.most_moves]):
             q = edge.q if edge.exact is None else edge.exact
             line = [edge.action, *_continue(result, edge.child)]
             parts.append(
@@ -101,7 +103,7 @@ class Analysis:
 
 
 def _continue(result: SearchResult, node: int | None) -> list[int]:
-    """The most visited moves from a node on."""
+    """The most visited moves from a node onwards."""
     moves: list[int] = []
     while node is not None:
         edges = [edge for edge in result.tree.edges(node) if edge.visits > 0]

@@ -1,24 +1,25 @@
-"""Where the stones of a fixed handicap stand, as GTP 2 says it."""
+"""The points of a fixed handicap, as defined by GTP 2."""
 
 from plainzero.games.contract import Game
+from plainzero.protocols.gtp.game_traits import KomiGame, board_size
 from plainzero.protocols.gtp.session import GtpError
 
 _SMALLEST, _LARGE = 7, 13
-# Column and row of each stone, 0 low, 1 in the middle, 2 high, for the number of stones.
+# Column and row of each stone: 0 low, 1 middle, 2 high.
 _CORNERS = ((0, 0), (2, 2), (0, 2), (2, 0))
 _SIDES = ((0, 1), (2, 1), (1, 0), (1, 2))
 _CENTRE = ((1, 1),)
 
 
 def star_points(game: Game, count: int) -> list[str]:
-    """The names of the points for that many stones.
+    """The names of the points for `count` stones.
 
     Raises:
-        GtpError: when the board has no place for so many.
+        GtpError: when the board does not have that many.
     """
     if not 2 <= count <= most_stars(game):
         raise GtpError("invalid number of stones")
-    size: int = getattr(game, "size", 0)
+    size = board_size(game)
     edge = 3 if size >= _LARGE else 2
     lines = (edge, size // 2, size - 1 - edge)
     even = count - count % 2 if count > 4 else count
@@ -27,8 +28,7 @@ def star_points(game: Game, count: int) -> list[str]:
 
 
 def most_stars(game: Game) -> int:
-    """How many such points the board has; 0 in games other than Go, and where it is too small."""
-    size = getattr(game, "size", 0)
-    if not hasattr(game, "komi") or size < _SMALLEST:
+    """The number of handicap points; 0 on small boards and for games without komi."""
+    if not isinstance(game, KomiGame) or game.size < _SMALLEST:
         return 0
-    return 9 if size % 2 == 1 and size > _SMALLEST else 4
+    return 9 if game.size % 2 == 1 and game.size > _SMALLEST else 4

@@ -1,6 +1,6 @@
-"""GTP 2, the Go Text Protocol, as a program speaks it: lines in, answers out.
+"""The commands of GTP 2, the Go Text Protocol: reads lines and writes answers.
 
-Bad input is answered, never died of. What each command means for the game: `gtp_session`.
+Bad input gets an error as its answer and never ends the program. `session` has the game itself.
 """
 
 import math
@@ -12,8 +12,9 @@ from pathlib import Path
 
 from plainzero import __version__
 from plainzero.games.formats.saved_games import decode_saved
-from plainzero.protocols.gtp.analysis import Analysis, parse_wishes
+from plainzero.protocols.gtp.analysis import Analysis, parse_settings
 from plainzero.protocols.gtp.clock import TimeSettings
+from plainzero.protocols.gtp.game_traits import AreaScoredGame
 from plainzero.protocols.gtp.handicap import most_stars, star_points
 from plainzero.protocols.gtp.session import GtpError, GtpSession
 from plainzero.protocols.line_reader import LineReader
@@ -28,15 +29,15 @@ class GtpServer:
 
     Args:
         session: the game.
-        reader: where lines come from; looked at while an analysis runs.
-        write: takes text that goes out at once.
+        reader: the input; polled while an analysis runs.
+        write: writes text without buffering.
     """
 
     def __init__(self, session: GtpSession, reader: LineReader, write: Write) -> None:  # noqa: D107
         self.session, self.reader, self.write = session, reader, write
         self.is_done = False
-        self._number = ""  # of the command that is being answered
-        # Each gives the text of its answer; None where it has written that itself.
+        self._number = ""  # of the current command
+        # Each returns the text of its answer, or None if it has written that itself.
         self.commands: dict[str, Callable[[list[str]], str | None]] = {
             "protocol_version": lambda words: "2",
             "name": lambda words: "PlainZero",
@@ -64,12 +65,12 @@ class GtpServer:
         }
 
     def serve(self) -> None:
-        """Answers line by line until `quit`, or the end of the input."""
+        """Answers line by line until `quit` or the end of the input."""
         while not self.is_done and (line := self.reader.next_line()) is not None:
             self.answer(line)
 
     def answer(self, line: str) -> None:
-        """Answers one line; nothing comes of one without a command."""
+        """Answers one line; a line without a command gets no answer."""
         self._number, name, words = parse_line(line)
         if not name:
             return
@@ -83,7 +84,7 @@ class GtpServer:
             text, mark = str(error), "?"
         except ValueError as error:
             text, mark = " ".join(str(error).split()), "?"
-        except Exception as error:  # a fault of ours must not end the other side's game
+        except Exception as error:  # a fault here must not end the controller's game
             traceback.print_exc(file=sys.stderr)
             text, mark = f"internal error: {type(error).__name__}", "?"
         self.write(f"{mark}{self._number} {text}".rstrip() + "\n\n")
@@ -157,7 +158,7 @@ class GtpServer:
         return self._place(names)
 
     def _place_free_handicap(self, words: list[str]) -> str:
-        """As many stones as are asked for, or as there are stars: it may be fewer."""
+        """Places the requested number of stones, or fewer if there are not enough star points."""
         game = self.session.game
         return self._place(star_points(game, min(_whole(words, 0), most_stars(game))))
 
@@ -184,7 +185,7 @@ class GtpServer:
         self.session.load(decode_saved(content), _whole(words, 1) if len(words) > 1 else None)
         return ""
 
-    # ---- what is to be seen ---------------------------------------------------------------------
+    # ---- board, score and analysis --------------------------------------------------------------
 
     def _showboard(self, words: list[str]) -> str:
         game, state = self.session.game, self.session.position.state
@@ -193,7 +194,7 @@ class GtpServer:
 
     def _final_score(self, words: list[str]) -> str:
         game, state = self.session.game, self.session.position.state
-        if hasattr(game, "area_lead"):
+        if isinstance(game, AreaScoredGame):
             return _score_text(float(game.area_lead(state)))
         if not state.is_over:
             raise GtpError("cannot score: the game is not over")
@@ -209,7 +210,7 @@ class GtpServer:
         if status not in ("alive", "dead", "seki"):
             raise GtpError("syntax error")
         grid = self.session.game.view(self.session.position.state)
-        if status != "alive" or grid is None:  # the score takes all stones for alive
+        if status != "alive" or grid is None:  # the score counts all stones as alive
             return ""
         return "\n".join(
             self.session.name_move(action)
@@ -219,13 +220,13 @@ class GtpServer:
         )
 
     def _analyse(self, words: list[str]) -> None:
-        """Answers with lines until the next command comes in."""
+        """Answers with lines until the next command arrives."""
         colours = [word for word in words if word.lower() in _COLOUR_WORDS]
         colour = _colour(colours, 0) if colours else int(self.session.position.state.to_play)
         analysis = Analysis(
             self.session,
             self.session.turn_of(colour),
-            parse_wishes([word for word in words if word not in colours]),
+            parse_settings([word for word in words if word not in colours]),
         )
         self.session.make_ready()
         self.write(f"={self._number}\n")
@@ -240,7 +241,7 @@ _COLOUR_WORDS = {"b": 0, "black": 0, "w": 1, "white": 1}
 
 
 def parse_line(line: str) -> tuple[str, str, list[str]]:
-    """The number of a command, its name and its arguments, each empty where there is none."""
+    """A command's number, name and arguments; each is empty if missing."""
     text = _CONTROL.sub("", line.replace("\t", " ")).partition("#")[0]
     words = text.split()
     number = words.pop(0) if words and words[0].isascii() and words[0].isdecimal() else ""
@@ -285,5 +286,5 @@ def _time(words: list[str], index: int) -> float:
 
 
 def _score_text(lead: float) -> str:
-    """Who leads, and by how much."""
+    """The leader and the lead, as in `B+3.5`."""
     return "0" if lead == 0 else f"{'B' if lead > 0 else 'W'}+{abs(lead):g}"

@@ -1,16 +1,22 @@
-"""The search on a GPU: the same functions as in cpu.py, walked by the lanes of a game.
+"""The search on a GPU: the same functions as in cpu.py, run by the lanes of each game.
 
-Also runs in Numba's CUDA simulator, which CI uses; see cuda_compiling.py.
+Also runs in Numba's CUDA simulator, which CI uses; see compiler/gpu_kernels.py.
 """
 
 from typing import Any
 
+import numpy as np
 from numba import cuda
+from numpy.typing import NDArray
 
-from plainzero.compiler.gpu_kernels import CudaKernel, settled
-from plainzero.search.gpu.warp_lanes import join_lanes
+from plainzero.compiler.gpu_kernels import GpuKernel, specialised
+from plainzero.search.evaluators import LeafArrays
+from plainzero.search.gpu import warp_lanes  # noqa: F401 (lanes on a GPU)
 from plainzero.search.kernels.copy_nodes import copy_templates, copy_tree
+from plainzero.search.kernels.lanes import join_lanes
+from plainzero.search.kernels.options import Options
 from plainzero.search.kernels.reuse import advance
+from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.simulation import (
     clear_rows,
     finish_leaves,
@@ -19,38 +25,44 @@ from plainzero.search.kernels.simulation import (
     select_in_game,
     simulate_game,
 )
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.tree import ROOT, Tree
 
 
-@CudaKernel
+@GpuKernel
 def simulate_games(
-    tree: Any, scratch: Any, options: Any, states: Any, rounds: Any, first: Any, last: Any
+    tree: Tree,
+    scratch: Scratch,
+    options: Options,
+    states: NDArray[Any],
+    rounds: int,
+    first: int,
+    last: int,
 ) -> None:
     """Runs up to `rounds` rounds of each game with a built-in evaluator."""
-    options = settled(options)
+    options = specialised(options)
     b = first + cuda.grid(2)[1]
     if b < last:
         simulate_game(tree, scratch, options, b, states[b], rounds)
 
 
-@CudaKernel
+@GpuKernel
 def play_round(
-    tree: Any,
-    scratch: Any,
-    options: Any,
-    states: Any,
-    leaves: Any,
-    finishes: Any,
-    selects: Any,
-    first: Any,
-    last: Any,
+    tree: Tree,
+    scratch: Scratch,
+    options: Options,
+    states: NDArray[Any],
+    leaves: LeafArrays,
+    finishes: bool,
+    selects: bool,
+    first: int,
+    last: int,
 ) -> None:
     """Expands and backs up the leaves of one round in each game; selects and observes the next.
 
-    Either is done where it is asked for. Each game has as many rows of `leaves` as a round has
-    leaves, whether it uses them or not: so its rows are known before anything is selected.
+    `finishes` and `selects` say which of the two is done. Each game has as many rows of `leaves` as
+    a round can have leaves, so that its rows are known before anything is selected.
     """
-    options = settled(options)
+    options = specialised(options)
     game = cuda.grid(2)[1]
     b = first + game
     if b < last:
@@ -64,9 +76,11 @@ def play_round(
             observe_leaves(tree, scratch, b, leaves.planes, row)
 
 
-@CudaKernel
-def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any, last: Any) -> None:
-    """Writes of each game whether it is finished, its simulations, faults and leaves."""
+@GpuKernel
+def report_games(
+    tree: Tree, scratch: Scratch, options: Options, report: NDArray[np.int64], first: int, last: int
+) -> None:
+    """Writes each game's report: whether it is finished, its simulations, faults and leaves."""
     b = first + cuda.grid(2)[1]
     if b < last:
         report[b, 0] = is_finished(tree, scratch, options, b)
@@ -75,9 +89,9 @@ def report_games(tree: Any, scratch: Any, options: Any, report: Any, first: Any,
         report[b, 3] = scratch.work[b].num_leaves
 
 
-@CudaKernel
-def clear_games(tree: Any, scratch: Any, first: Any, last: Any) -> None:
-    """Makes each game's next round the first of a new search in an empty tree."""
+@GpuKernel
+def clear_games(tree: Tree, scratch: Scratch, first: int, last: int) -> None:
+    """Empties each game's tree, so that its next round starts a new search."""
     b = first + cuda.grid(2)[1]
     if b < last:
         tree.roots[b].num_nodes = 0
@@ -86,17 +100,17 @@ def clear_games(tree: Any, scratch: Any, first: Any, last: Any) -> None:
         scratch.work[b].num_leaves = 0
 
 
-@CudaKernel
-def copy_roots(tree: Any, roots: Any, first: Any, last: Any) -> None:
-    """Copies each game's root and its edges to `roots`, a tree of one node a game."""
+@GpuKernel
+def copy_roots(tree: Tree, roots: Tree, first: int, last: int) -> None:
+    """Copies each game's root and its edges to `roots`, a tree of one node per game."""
     b = first + cuda.grid(2)[1]
     if b < last:
         count = min(1, tree.roots[b].num_nodes)
         copy_tree(tree, roots, b, count, count * abs(tree.nodes[b, ROOT].num_edges))
 
 
-@CudaKernel
-def copy_trees(tree: Any, larger: Any, first: Any, last: Any) -> None:
+@GpuKernel
+def copy_trees(tree: Tree, larger: Tree, first: int, last: int) -> None:
     """Copies each game's tree to one with more room."""
     b = first + cuda.grid(2)[1]
     if b < last:
@@ -104,8 +118,8 @@ def copy_trees(tree: Any, larger: Any, first: Any, last: Any) -> None:
         copy_templates(tree, larger, b)
 
 
-@CudaKernel
-def advance_games(tree: Any, actions: Any, first: Any, last: Any) -> None:
+@GpuKernel
+def advance_games(tree: Tree, actions: NDArray[np.int32], first: int, last: int) -> None:
     """Moves each game's root to the child behind its action."""
     b = first + cuda.grid(2)[1]
     if b < last:

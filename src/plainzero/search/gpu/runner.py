@@ -1,7 +1,7 @@
-"""Drives a search whose tree lies in the memory of a GPU; what is looked at comes back from there.
+"""Drives a search whose tree is in GPU memory; what the host reads is copied back.
 
 Between the first and the last simulation of a move the host only starts work: with an evaluator on
-the same GPU all rounds of a move are replays of recorded graphs.
+the same GPU, all rounds of a move are replays of recorded graphs.
 """
 
 import math
@@ -12,63 +12,44 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from plainzero.compiler.gpu_kernels import download, empty, put, upload
-from plainzero.games.contract import Game
+from plainzero.compiler.gpu_memory import download, put, upload
 from plainzero.games.rules import register
-from plainzero.search.config import SearchConfig
-from plainzero.search.evaluators import LeafArrays, evaluate
-from plainzero.search.gpu import kernels as cuda
-from plainzero.search.gpu.pipeline import Part, Pipeline, Turn, make_parts
+from plainzero.search.evaluators import GpuEvaluator, HostEvaluator, LeafArrays, evaluate
+from plainzero.search.gpu import kernels
+from plainzero.search.gpu.pipeline import Part, Pipeline, TreeStep, make_parts
+from plainzero.search.gpu.trees import fetch_roots, fetch_tree
 from plainzero.search.gpu.warp_lanes import lanes_for
-from plainzero.search.kernels.scratch import Scratch, make_scratch
-from plainzero.search.resolve_options import as_arguments, make_options, resolve, simulation_limit
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import Tree, edges_per_node
+from plainzero.search.resolve_options import as_arguments, make_options, simulation_limit
 from plainzero.search.result import SearchResult, make_results
-from plainzero.search.runner import Progress, Setup, check_faults, plan_rounds
-from plainzero.search.tree_memory import (
-    Memory,
-    Tree,
-    TreeSize,
-    edges_per_node,
-    make_tree,
-    plan_whole_tree,
-)
+from plainzero.search.runner import Progress, SearchSpec, check_faults, next_rounds
+from plainzero.search.scratch_memory import make_scratch
 from plainzero.search.view import Clock
 
-# All games wait for the slowest one: so each does one simulation a round, and none does many.
+# All games wait for the slowest: each does one simulation per round, and none does many.
 _KNOWN_RESULTS = 1
 _MOST_ROUNDS = 256  # before the host looks again
 _IS_FINISHED, _SIMULATIONS, _FAULTS, _LEAVES = range(4)  # columns of a report
 
 
-def _room(shape: tuple[int, ...], dtype: Any) -> Any:
-    try:
-        return empty(shape, dtype)
-    except MemoryError:
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        raise ValueError(
-            f"the GPU does not give {size:,} bytes to the tree; search fewer games side by side, "
-            "or set a smaller max_bytes"
-        ) from None
-
-
-DEVICE = Memory(empty=_room, upload=upload)
-"""The memory of the GPU."""
-
-
-class DeviceRun:
-    """One search of a batch on the GPU, from its first round to its results.
+class GpuRunner:
+    """A `Runner` on a GPU.
 
     Args:
-        setup: how to search.
-        tree: on the GPU; empty, or with the roots of the states that are asked about.
+        spec: how to search.
+        tree: on the GPU; empty, or with the positions to be searched as its roots.
         seed: of the random streams.
+        is_repeated: whether the search is restarted often, so that longer graphs pay.
     """
 
-    def __init__(self, setup: Setup, tree: Tree, seed: int) -> None:  # noqa: D107
-        self.game, self.evaluator, self.config = setup.game, setup.evaluator, setup.config
+    def __init__(  # noqa: D107
+        self, spec: SearchSpec, tree: Tree, seed: int, is_repeated: bool = False
+    ) -> None:
+        self.game, self.evaluator, self.config = spec.game, spec.evaluator, spec.config
         self.tree = tree
         self.games = tree.roots.shape[0]
-        # As it last came back.
+        # As last copied from the GPU.
         self.scratch = make_scratch(self.game, self.config, self.games, seed)
         self.options = make_options(self.config, self.game, _KNOWN_RESULTS)
         self._scratch = Scratch(*map(upload, self.scratch))
@@ -76,27 +57,29 @@ class DeviceRun:
         self._report = upload(np.zeros((self.games, 4), np.int64))
         self._tag = register(self.game)
         self._lanes = lanes_for(edges_per_node(self.game), self.games)
+        self._is_repeated = is_repeated
+        self._parts: list[Part] = []
 
-    def go(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
-        """Searches until a budget is used up; `threads` means nothing here."""
-        play = self._rounds_of(upload(states))
+    def run(self, states: NDArray[Any], threads: int, progress: Progress | None) -> None:
+        """Searches until a budget is used up."""
+        self.prepare(states)
         config, stop = self.config, self.scratch.work["stop"]
         put(self.scratch.work, self._scratch.work)  # with a `stop` that was set before
-        play(1)  # evaluates the roots, whatever the budget; compiling is not on the clock
+        self._play(1)  # evaluates the roots, whatever the budget; compiling is not search time
         start = time.perf_counter()
         rounds, is_watched = 1, progress is not None or config.seconds > 0
-        if not is_watched:  # all in one go, or as many as may be waited for before `stop` is seen
+        if not is_watched:  # all at once, or as many as `stop` may have to wait for
             wanted = config.simulations or config.visits or config.nodes
             rounds = min(-(-wanted // config.leaves), _MOST_ROUNDS)
         while not self._is_finished() and not stop.any():
             begun = time.perf_counter()
             if config.seconds and begun - start >= config.seconds:
                 break
-            play(rounds)
+            self._play(rounds)
             if not is_watched:
                 continue
             report = download(self._report)
-            rounds = plan_rounds(rounds, time.perf_counter() - begun)
+            rounds = next_rounds(rounds, time.perf_counter() - begun)
             if progress is not None:
                 self._fetch_scratch()
                 limit = simulation_limit(config)
@@ -104,53 +87,61 @@ class DeviceRun:
         self._fetch_scratch()
 
     def results(self, clock: Clock) -> list[SearchResult]:
-        """One result a game; its tree can be looked at until `clock` goes on."""
-        roots = fetch_roots(self.game, self.config, self.tree)
+        """One result per game; its tree can be read until `clock` advances."""
         return make_results(
             self.game,
             self.config,
-            roots,
+            fetch_roots(self.game, self.config, self.tree),
             self.scratch,
             self.options,
             clock,
-            lambda row: (Tree(*(_fetch_row(array, row) for array in self.tree)), 0),
+            lambda row: (fetch_tree(self.tree, row), 0),
         )
 
-    def _rounds_of(self, states: Any, is_lasting: bool = False) -> Callable[[int], None]:
-        """A function that plays so many rounds, and reports; `is_lasting` where that is often."""
+    def prepare(self, states: NDArray[Any]) -> None:
+        """Uploads the states [B] to search; nothing is started yet."""
+        self._play = self._make_play(upload(states))
+
+    def restart(self) -> None:
+        """Starts a new search of the prepared states in empty trees; does not wait for it."""
+        stream = self._parts[0].batch.stream() if self._parts else 0
+        kernels.clear_games(self._tag, self.tree, self._scratch, 0, self.games, stream=stream)
+        self._play(self.config.simulations + 1)
+
+    def _make_play(self, states: Any) -> Callable[[int], None]:
+        """A function that plays a number of rounds, then reports."""
         evaluator, arrays = self.evaluator, (self.tree, self._scratch, self._options)
 
         def report(stream: int = 0) -> None:
-            cuda.report_games(self._tag, *arrays, self._report, 0, self.games, stream=stream)
+            kernels.report_games(self._tag, *arrays, self._report, 0, self.games, stream=stream)
 
         if isinstance(evaluator, str):
 
             def play(rounds: int) -> None:
-                cuda.simulate_games(
+                kernels.simulate_games(
                     self._tag, *arrays, states, rounds, 0, self.games, lanes=self._lanes
                 )
                 report()
 
             return play
-        if hasattr(evaluator, "device_batch"):
-            self.parts = parts = make_parts(evaluator, self.games, self.config.leaves)
-            pipeline = Pipeline(parts, self._turning(states), is_lasting)
+        if isinstance(evaluator, GpuEvaluator):
+            self._parts = parts = make_parts(evaluator, self.games, self.config.leaves)
+            pipeline = Pipeline(parts, self._make_tree_step(states), self._is_repeated)
 
             def play_recorded(rounds: int) -> None:
                 pipeline.play(rounds)
                 report(parts[0].batch.stream())
 
             return play_recorded
-        return lambda rounds: self._play_with_host(states, report)
+        return lambda _: self._play_round_with_host(evaluator, states, report)
 
-    def _turning(self, states: Any) -> Turn:
-        """Finishes the leaves of a part of the games, and selects the next ones."""
+    def _make_tree_step(self, states: Any) -> TreeStep:
         arrays = (self.tree, self._scratch, self._options, states)
-        largest = max(part.last - part.first for part in self.parts)
-        lanes = lanes_for(edges_per_node(self.game), largest, is_beside=len(self.parts) > 1)
+        largest = max(part.last - part.first for part in self._parts)
+        lanes = lanes_for(edges_per_node(self.game), largest, is_beside=len(self._parts) > 1)
 
-        def turn(part: Part, finishes: bool, selects: bool) -> None:
-            cuda.play_round(
+        def step_trees(part: Part, finishes: bool, selects: bool) -> None:
+            kernels.play_round(
                 self._tag,
                 *arrays,
                 part.leaves(),
@@ -162,49 +153,49 @@ class DeviceRun:
                 stream=part.batch.stream(),
             )
 
-        return turn
+        return step_trees
 
-    def _play_with_host(self, states: Any, report: Callable[[], None]) -> None:
-        """One round with an evaluator that wants NumPy arrays: leaves go there and back."""
+    def _play_round_with_host(
+        self, evaluator: HostEvaluator, states: Any, report: Callable[[], None]
+    ) -> None:
+        """One round with an evaluator that needs NumPy arrays: leaves are copied there and back."""
         arrays, size = (self.tree, self._scratch, self._options, states), self.scratch.leaves.size
         shape = self.game.observation_shape
 
-        def turn(leaves: LeafArrays, finishes: bool, selects: bool) -> None:
+        def step_trees(leaves: LeafArrays, finishes: bool, selects: bool) -> None:
             steps = (finishes, selects, 0, self.games)
-            cuda.play_round(self._tag, *arrays, leaves, *steps, lanes=self._lanes)
+            kernels.play_round(self._tag, *arrays, leaves, *steps, lanes=self._lanes)
 
         def rows(*shape: int) -> Any:
             return upload(np.zeros((size, *shape), np.float32))
 
         planes = rows(*shape)
         cells = planes.reshape(size, math.prod(shape))
-        turn(LeafArrays(planes, cells, rows(self.game.num_actions), rows(1)), False, True)
+        step_trees(LeafArrays(planes, cells, rows(self.game.num_actions), rows(1)), False, True)
         report()
         counts = download(self._report)[:, _LEAVES]
         if counts.any():
-            asked = np.arange(self.config.leaves) < counts[:, None]
-            chosen = np.flatnonzero(asked)
-            assert not isinstance(self.evaluator, str)
-            given = evaluate(self.evaluator, download(planes)[chosen], self.game)
-            spread = [np.zeros((size, answer.shape[1]), np.float32) for answer in given]
-            for answers, answer in zip(spread, given, strict=True):
-                answers[chosen] = answer
-            turn(LeafArrays(planes, cells, *map(upload, spread)), True, False)
+            chosen = np.flatnonzero(np.arange(self.config.leaves) < counts[:, None])
+            evaluations = evaluate(evaluator, download(planes)[chosen], self.game)
+            spread = [np.zeros((size, array.shape[1]), np.float32) for array in evaluations]
+            for target, array in zip(spread, evaluations, strict=True):
+                target[chosen] = array
+            step_trees(LeafArrays(planes, cells, *map(upload, spread)), True, False)
         report()
 
     def _is_finished(self) -> bool:
-        """Whether no game has anything left to do.
+        """Whether every game is finished.
 
         Raises:
-            RuleFault: when the game breaks its contract.
-            EvaluatorError: when the evaluator returned something else than numbers.
+            RuleFault: if the game breaks its contract.
+            EvaluatorError: if the evaluator returned something that is not finite.
         """
         report = download(self._report)
         check_faults(self.game, int(np.bitwise_or.reduce(report[:, _FAULTS])))
         return bool(report[:, _IS_FINISHED].all())
 
     def _fetch_scratch(self) -> None:
-        """Brings the working memory back, but for `stop`, which another thread may set here."""
+        """Copies the working memory to the host, except `stop`, which another thread may set."""
         for name, theirs in self._scratch._asdict().items():
             ours, fetched = getattr(self.scratch, name), download(theirs)
             if name != "work":
@@ -212,84 +203,3 @@ class DeviceRun:
                 continue
             for field in set(ours.dtype.names or ()) - {"stop"}:
                 ours[field] = fetched[field]
-
-
-class DeviceSearch:
-    """The same positions searched again and again with an evaluator on the GPU, for measuring.
-
-    Args:
-        game: the game.
-        evaluator: has a `device_batch`.
-        config: has a number of simulations.
-        states: [B] where the searches begin.
-
-    Raises:
-        ValueError: when there is no room for whole trees, in which all leaves are kept.
-    """
-
-    def __init__(  # noqa: D107
-        self, game: Game, evaluator: Any, config: SearchConfig, states: NDArray[Any]
-    ) -> None:
-        config, games = resolve(config, evaluator, "cuda"), len(states)
-        tree = make_tree(game, config, games, plan_whole_tree(game, config, games), DEVICE)
-        self._run = DeviceRun(Setup(game, evaluator, config, None), tree, 0)
-        self._play = self._run._rounds_of(upload(states), is_lasting=True)
-        self._states = states
-
-    def run(self) -> None:
-        """Starts one search of each position, and does not wait for it."""
-        run = self._run
-        stream = run.parts[0].batch.stream()
-        cuda.clear_games(run._tag, run.tree, run._scratch, 0, run.games, stream=stream)
-        self._play(run.config.simulations + 1)
-
-    def observations(self) -> NDArray[np.float32]:
-        """[B, *shape] what a network sees of the positions."""
-        game = self._run.game
-        return np.stack([game.observation(state) for state in self._states])
-
-
-class DeviceTrees:
-    """The trees of a searcher on the GPU, kept from one search to the next."""
-
-    def __init__(self, setup: Setup) -> None:
-        """None yet."""
-        self.game, self.config = setup.game, setup.config
-        self._tag = register(self.game)
-
-    def make(self, games: int, size: TreeSize) -> Tree:
-        """Empty trees."""
-        return make_tree(self.game, self.config, games, size, DEVICE)
-
-    def roots(self, tree: Tree) -> Tree:
-        """The roots, to look at."""
-        return fetch_roots(self.game, self.config, tree)
-
-    def write_roots(self, tree: Tree, roots: NDArray[Any]) -> None:
-        """Puts the records of `Tree.roots` back."""
-        put(roots, tree.roots)
-
-    def enlarge(self, tree: Tree, size: TreeSize) -> Tree:
-        """The same trees with more room."""
-        larger = self.make(tree.roots.shape[0], size)
-        cuda.copy_trees(self._tag, tree, larger, 0, tree.roots.shape[0])
-        return larger
-
-    def advance(self, tree: Tree, actions: NDArray[np.int32]) -> None:
-        """Moves each root along its action."""
-        cuda.advance_games(self._tag, tree, upload(actions), 0, len(actions))
-
-
-def fetch_roots(game: Any, config: Any, tree: Tree) -> Tree:
-    """The roots with their edges, from the GPU: a tree of one node a game."""
-    games = tree.roots.shape[0]
-    widest = min(tree.edges.shape[1], game.num_actions)
-    small = make_tree(game, config, games, TreeSize(1, widest), DEVICE)
-    small = small._replace(templates=tree.templates)
-    cuda.copy_roots(register(game), tree, small, 0, games)
-    return Tree(*map(download, small))
-
-
-def _fetch_row(array: Any, row: int) -> NDArray[Any]:
-    """[1, …] one game's part of an array."""
-    return download(array[row : row + 1]) if array.shape[0] else download(array)

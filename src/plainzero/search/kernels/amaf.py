@@ -1,24 +1,23 @@
-"""All moves as first (RAVE, GRAVE): what a move was worth wherever it was played below a node.
+"""All moves as first (RAVE, GRAVE): a move's value wherever it was played below a node.
 
 Gelly and Silver, "Monte-Carlo tree search and rapid action value estimation in computer Go", 2011;
-Cazenave, "Generalized rapid action value estimation", 2015. A move is told by player and action:
-its *code* is player · A + action.
+Cazenave, "Generalized rapid action value estimation", 2015. A move is identified by its *code*,
+player · A + action.
 """
-
-from typing import Any
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import CHANCE
 from plainzero.search.kernels.formulas import amaf_share
-from plainzero.search.resolve_options import GRAVE
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.options import GRAVE, Options
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import ROOT, Tree
 
-NO_MOVE = -1  # chance's moves teach nothing
+NO_MOVE = -1  # code of chance's moves, which have no statistics
 
 
 @kernel_function
-def amaf_reference(tree: Any, options: Any, b: Any, node: Any) -> Any:
-    """The node whose values count: itself (RAVE), or the nearest one visited enough (GRAVE)."""
+def amaf_reference(tree: Tree, options: Options, b: int, node: int) -> int:
+    """The node whose values are used: itself (RAVE), or the nearest visited enough (GRAVE)."""
     if options.amaf == GRAVE:
         while node != ROOT and tree.nodes[b, node].sum_visits < options.grave_visits:
             node = tree.nodes[b, node].parent
@@ -26,7 +25,9 @@ def amaf_reference(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def mix_amaf(tree: Any, options: Any, b: Any, edge: Any, node: Any, mover: Any, q: Any) -> Any:
+def mix_amaf(
+    tree: Tree, options: Options, b: int, edge: int, node: int, mover: int, q: float
+) -> float:
     """(1 − β) · Q + β · Q̃ with the AMAF values of `node`."""
     num_actions = tree.amaf.shape[2] // tree.states[b, ROOT].returns.shape[0]
     known = tree.amaf[b, node, mover * num_actions + tree.edges[b, edge].action]
@@ -37,16 +38,16 @@ def mix_amaf(tree: Any, options: Any, b: Any, edge: Any, node: Any, mover: Any, 
 
 
 @kernel_function
-def clear_amaf(tree: Any, b: Any, node: Any) -> None:
-    """A new node knows nothing."""
+def clear_amaf(tree: Tree, b: int, node: int) -> None:
+    """Sets the statistics of a new node to 0."""
     for code in range(tree.amaf.shape[2]):
         tree.amaf[b, node, code].visits = 0
         tree.amaf[b, node, code].value_sum = 0.0
 
 
 @kernel_function
-def lay_trail(tree: Any, scratch: Any, b: Any, leaf: Any) -> Any:
-    """Writes the moves from the root to `leaf` to the trail; returns how many."""
+def write_trail(tree: Tree, scratch: Scratch, b: int, leaf: int) -> int:
+    """Writes the moves from the root to `leaf` to the trail; returns their number."""
     depth = 0
     node = leaf
     while node != ROOT:
@@ -64,7 +65,7 @@ def lay_trail(tree: Any, scratch: Any, b: Any, leaf: Any) -> Any:
 
 
 @kernel_function
-def add_to_trail(scratch: Any, b: Any, place: Any, player: Any, action: Any) -> None:
+def add_to_trail(scratch: Scratch, b: int, place: int, player: int, action: int) -> None:
     """Writes one move of the simulation."""
     work = scratch.work[b]
     num_actions = work.last_place.shape[0] // work.values.shape[0]
@@ -72,8 +73,10 @@ def add_to_trail(scratch: Any, b: Any, place: Any, player: Any, action: Any) -> 
 
 
 @kernel_function
-def learn_from_trail(tree: Any, scratch: Any, b: Any, leaf: Any, depth: Any, length: Any) -> None:
-    """Every kept node of the path learns work.values of the moves at and after it, each once."""
+def learn_from_trail(
+    tree: Tree, scratch: Scratch, b: int, leaf: int, depth: int, length: int
+) -> None:
+    """Adds work.values to the moves played at or after each node of the path, once per move."""
     link_repetitions(scratch, b, length)
     values = scratch.work[b].values
     num_actions = tree.amaf.shape[2] // values.shape[0]
@@ -93,8 +96,8 @@ def learn_from_trail(tree: Any, scratch: Any, b: Any, leaf: Any, depth: Any, len
 
 
 @kernel_function
-def link_repetitions(scratch: Any, b: Any, length: Any) -> None:
-    """Writes for each move of the trail where the same move occurred last before it."""
+def link_repetitions(scratch: Scratch, b: int, length: int) -> None:
+    """Writes for each move of the trail where the same move occurred before."""
     last_place = scratch.work[b].last_place
     for place in range(length):
         move = scratch.trail[b, place]

@@ -1,20 +1,22 @@
-"""A result on its way from a leaf to the root."""
+"""Adds a result to the nodes and edges between a leaf and the root."""
 
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import CHANCE
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.options import Options
+from plainzero.search.kernels.tree import ROOT, Tree
 
 
 @kernel_function
-def backup(tree: Any, options: Any, b: Any, leaf: Any, values: Any) -> None:
-    """Adds a result, one number a player, to every edge and node above `leaf`."""
+def backup(tree: Tree, options: Options, b: int, leaf: int, values: NDArray[np.float64]) -> None:
+    """Adds a result, one number per player, to every edge and node above `leaf`."""
     place = leaf
     while place != ROOT:
         edge_place, place = tree.nodes[b, place].parent_edge, tree.nodes[b, place].parent
         edge, node = tree.edges[b, edge_place], tree.nodes[b, place]
-        # Read at once, because a GPU waits for its memory where the first number is used.
+        # Read together, because a GPU waits for memory when the first number is used.
         visits, total, sum_visits, mover = edge.visits, edge.value_sum, node.sum_visits, node.mover
         edge.visits = visits + 1
         node.sum_visits = sum_visits + 1
@@ -28,8 +30,10 @@ def backup(tree: Any, options: Any, b: Any, leaf: Any, values: Any) -> None:
 
 
 @kernel_function
-def add_to_extras(tree: Any, options: Any, b: Any, node: Any, edge: Any, values: Any) -> None:
-    """The leaf is on its way no more; squares count where they are wanted."""
+def add_to_extras(
+    tree: Tree, options: Options, b: int, node: int, edge: int, values: NDArray[np.float64]
+) -> None:
+    """Clears the virtual visit, and adds squares if an option needs them."""
     mover = tree.nodes[b, node].mover
     if options.leaves > 1:
         tree.extras[b, edge].pending -= 1

@@ -1,12 +1,11 @@
-"""Copies of nodes, edges and what a tree has once a game, to another place or another tree."""
-
-from typing import Any
+"""Copies nodes, edges and per-game records to another place or another tree."""
 
 from plainzero.compiler.cpu_kernels import kernel_function
+from plainzero.search.kernels.tree import Tree
 
 
 @kernel_function
-def copy_node(tree: Any, target: Any, b: Any, node: Any, place: Any) -> None:
+def copy_node(tree: Tree, target: Tree, b: int, node: int, place: int) -> None:
     """Copies a node of game b to `place` of the target."""
     target.nodes[b, place] = tree.nodes[b, node]
     target.states[b, place] = tree.states[b, node]
@@ -19,7 +18,7 @@ def copy_node(tree: Any, target: Any, b: Any, node: Any, place: Any) -> None:
 
 
 @kernel_function
-def copy_edge(tree: Any, target: Any, b: Any, edge: Any, place: Any) -> None:
+def copy_edge(tree: Tree, target: Tree, b: int, edge: int, place: int) -> None:
     """Copies an edge of game b to `place` of the target."""
     target.edges[b, place] = tree.edges[b, edge]
     if tree.extras.shape[1] > 0:
@@ -27,8 +26,8 @@ def copy_edge(tree: Any, target: Any, b: Any, edge: Any, place: Any) -> None:
 
 
 @kernel_function
-def copy_tree(tree: Any, target: Any, b: Any, nodes: Any, edges: Any) -> None:
-    """Copies what game b has once, and its first nodes and edges, to the same places."""
+def copy_tree(tree: Tree, target: Tree, b: int, nodes: int, edges: int) -> None:
+    """Copies game b's root record and its first nodes and edges to the same places."""
     target.roots[b] = tree.roots[b]
     for node in range(nodes):
         copy_node(tree, target, b, node, node)
@@ -37,8 +36,8 @@ def copy_tree(tree: Any, target: Any, b: Any, nodes: Any, edges: Any) -> None:
 
 
 @kernel_function
-def copy_templates(tree: Any, target: Any, b: Any) -> None:
-    """Copies the templates that game b has learned."""
+def copy_templates(tree: Tree, target: Tree, b: int) -> None:
+    """Copies the templates of game b."""
     _, players, kinds, cells, words = tree.templates.shape
     for player in range(players):
         for kind in range(kinds):

@@ -1,11 +1,13 @@
-"""What a finished search says: what a network should learn from it, and the move to play.
+"""The outcome of a finished search: the policy that a network should learn, and the move to play.
 
-Functions over the root's edges of game b. Self-play calls them compiled, `SearchResult` as they
-stand: they mean the same in both.
+Functions over the root's edges of game b. Self-play calls them compiled, `SearchResult` as plain
+Python, with equal results.
 """
 
 import math
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.search.kernels.formulas import puct_score
@@ -16,18 +18,19 @@ from plainzero.search.kernels.gumbel import (
     mixed_value,
     q_scale,
 )
+from plainzero.search.kernels.options import GUMBEL, Options
 from plainzero.search.kernels.proof import is_proven, is_proven_loss
 from plainzero.search.kernels.random_streams import random_unit
+from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.selection import node_terms
-from plainzero.search.resolve_options import GUMBEL
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.tree import ROOT, Tree
 
 SMALLEST_TEMPERATURE = 1e-8
 
 
 @kernel_function
-def is_candidate(tree: Any, options: Any, b: Any, edge: Any) -> Any:
-    """Whether the move is worth playing: of a proven root's value, else not proven lost."""
+def is_candidate(tree: Tree, options: Options, b: int, edge: int) -> bool:
+    """Whether the move is worth playing: it has a proven root's value, or is not proven lost."""
     if tree.roots[b].is_proven:
         is_known = is_proven(tree, options, b, edge)
         return is_known and tree.extras[b, edge].exact == tree.roots[b].exact
@@ -35,15 +38,15 @@ def is_candidate(tree: Any, options: Any, b: Any, edge: Any) -> Any:
 
 
 @kernel_function
-def write_policy_target(tree: Any, options: Any, b: Any, weights: Any) -> None:
-    """Writes what a network should learn to weights[index of the root's edge]; it sums to 1."""
+def write_policy_target(tree: Tree, options: Options, b: int, weights: NDArray[np.float64]) -> None:
+    """Writes the policy that a network should learn to weights[index of the root's edge]."""
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     if options.selection == GUMBEL:
         improve_policy(tree, options, b, ROOT, weights)
     else:
         write_visits(tree, b, weights)
         if options.forced_playouts > 0.0 and not tree.roots[b].is_proven:
-            take_back_forced_playouts(tree, options, b, weights)
+            subtract_forced_playouts(tree, options, b, weights)
     if is_empty(weights, count):
         for index in range(count):
             weights[index] = float(tree.edges[b, first + index].prior)
@@ -56,7 +59,7 @@ def write_policy_target(tree: Any, options: Any, b: Any, weights: Any) -> None:
 
 
 @kernel_function
-def write_visits(tree: Any, b: Any, weights: Any) -> None:
+def write_visits(tree: Tree, b: int, weights: NDArray[np.float64]) -> None:
     """Writes the visits of the root's edges."""
     first = tree.nodes[b, ROOT].first_edge
     for index in range(tree.nodes[b, ROOT].num_edges):
@@ -64,7 +67,7 @@ def write_visits(tree: Any, b: Any, weights: Any) -> None:
 
 
 @kernel_function
-def is_empty(weights: Any, count: Any) -> Any:
+def is_empty(weights: NDArray[np.float64], count: int) -> bool:
     """Whether all of them are 0."""
     for index in range(count):
         if weights[index] != 0.0:
@@ -73,10 +76,10 @@ def is_empty(weights: Any, count: Any) -> Any:
 
 
 @kernel_function
-def keep_candidates(tree: Any, options: Any, b: Any, weights: Any) -> None:
-    """Sets moves that are not worth playing to 0, where that leaves any.
+def keep_candidates(tree: Tree, options: Options, b: int, weights: NDArray[np.float64]) -> None:
+    """Sets moves that are not worth playing to 0, unless no other move has weight.
 
-    Those that prove the root count alike where templates did so, and none of them was tried.
+    If templates proved the root and no candidate was tried, all candidates count the same.
     """
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     kept = 0.0
@@ -92,8 +95,10 @@ def keep_candidates(tree: Any, options: Any, b: Any, weights: Any) -> None:
 
 
 @kernel_function
-def take_back_forced_playouts(tree: Any, options: Any, b: Any, visits: Any) -> None:
-    """Visits less those that PUCT alone would not have given (KataGo's target pruning)."""
+def subtract_forced_playouts(
+    tree: Tree, options: Options, b: int, visits: NDArray[np.float64]
+) -> None:
+    """Subtracts the visits that PUCT alone would not have made (KataGo's target pruning)."""
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     terms = node_terms(tree, options, b, ROOT)
     best = 0
@@ -117,8 +122,10 @@ def take_back_forced_playouts(tree: Any, options: Any, b: Any, visits: Any) -> N
 
 
 @kernel_function
-def choose_action(tree: Any, scratch: Any, options: Any, b: Any, temperature: Any) -> Any:
-    """The move to play: Gumbel's, or drawn by visits^(1/τ), or for τ near 0 the most visited."""
+def choose_action(
+    tree: Tree, scratch: Scratch, options: Options, b: int, temperature: float
+) -> int:
+    """The move to play: Gumbel's, or drawn by visits^(1/τ), or the most visited for τ near 0."""
     first = tree.nodes[b, ROOT].first_edge
     has_visits = tree.nodes[b, ROOT].sum_visits > 0
     if options.selection == GUMBEL and has_visits and not tree.roots[b].is_proven:
@@ -129,8 +136,8 @@ def choose_action(tree: Any, scratch: Any, options: Any, b: Any, temperature: An
 
 
 @kernel_function
-def best_by_gumbel(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """Of the candidates visited most in this search, the index of the largest g + ℓ + σ(Q)."""
+def best_by_gumbel(tree: Tree, scratch: Scratch, options: Options, b: int) -> int:
+    """The index of the largest g + ℓ + σ(Q) among the candidates most visited in this search."""
     first, work = tree.nodes[b, ROOT].first_edge, scratch.work[b]
     mixed, scale = mixed_value(tree, options, b, ROOT), q_scale(tree, options, b, ROOT)
     best, best_visits, best_score = -1, -1, 0.0
@@ -147,8 +154,8 @@ def best_by_gumbel(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 
 
 @kernel_function
-def most_visited(tree: Any, options: Any, b: Any) -> Any:
-    """The index of the most visited candidate; of equals the best, then the lowest action."""
+def most_visited(tree: Tree, options: Options, b: int) -> int:
+    """The index of the most visited candidate; ties by `is_better`."""
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     best = -1
     for index in range(count):
@@ -165,28 +172,30 @@ def most_visited(tree: Any, options: Any, b: Any) -> Any:
 
 
 @kernel_function
-def is_better(tree: Any, options: Any, b: Any, edge: Any, other: Any) -> Any:
-    """By visits, then by Q for the mover (the prior where neither was tried), then the action."""
+def is_better(tree: Tree, options: Options, b: int, edge: int, other: int) -> bool:
+    """Compares by visits, then by Q (the prior if neither was tried), then by lowest action."""
     one, two = tree.edges[b, edge], tree.edges[b, other]
     if one.visits != two.visits:
         return one.visits > two.visits
-    mine, theirs = standing(tree, options, b, edge), standing(tree, options, b, other)
+    mine, theirs = tie_value(tree, options, b, edge), tie_value(tree, options, b, other)
     if mine != theirs:
         return mine > theirs
     return one.action < two.action
 
 
 @kernel_function
-def standing(tree: Any, options: Any, b: Any, edge: Any) -> Any:
-    """Q, exact where proven; the prior of a move never tried."""
+def tie_value(tree: Tree, options: Options, b: int, edge: int) -> float:
+    """Q, exact if proven; the prior of a move never tried."""
     if tree.edges[b, edge].visits == 0:
         return float(tree.edges[b, edge].prior)
     return completed_q(tree, options, b, edge, 0.0)
 
 
 @kernel_function
-def draw_by_visits(tree: Any, scratch: Any, options: Any, b: Any, temperature: Any) -> Any:
-    """The index of a candidate, drawn with visits^(1/τ)."""
+def draw_by_visits(
+    tree: Tree, scratch: Scratch, options: Options, b: int, temperature: float
+) -> int:
+    """The index of a candidate, drawn in proportion to visits^(1/τ)."""
     count, weights = tree.nodes[b, ROOT].num_edges, scratch.work[b].weights
     write_visits(tree, b, weights)
     keep_candidates(tree, options, b, weights)

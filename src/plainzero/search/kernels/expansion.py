@@ -1,12 +1,15 @@
 """New nodes, and the edges of a node once it is evaluated."""
 
 import math
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import CHANCE
 from plainzero.games.rules import chance_outcomes, legal_actions, play
-from plainzero.search.gpu.warp_lanes import (
+from plainzero.search.kernels.amaf import clear_amaf
+from plainzero.search.kernels.lanes import (
     join_lanes,
     lane,
     largest_of_lanes,
@@ -14,18 +17,23 @@ from plainzero.search.gpu.warp_lanes import (
     leads,
     num_lanes,
 )
-from plainzero.search.kernels.amaf import clear_amaf
+from plainzero.search.kernels.options import AMAF_OFF, Options
 from plainzero.search.kernels.proof_zones import clear_zone
 from plainzero.search.kernels.rollout import sample_chance
-from plainzero.search.kernels.scratch import NO_LEGAL_ACTION, NOT_A_NUMBER, NOT_ENDING, TREE_FULL
+from plainzero.search.kernels.scratch import (
+    NO_LEGAL_ACTION,
+    NOT_A_NUMBER,
+    NOT_ENDING,
+    TREE_FULL,
+    Scratch,
+)
+from plainzero.search.kernels.tree import UNVISITED, WAITING, Tree
 from plainzero.search.kernels.wide_copies import copy_record, fill_record
-from plainzero.search.resolve_options import AMAF_OFF
-from plainzero.search.tree_memory import UNVISITED, WAITING
 
 
 @kernel_function
-def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) -> Any:
-    """Plays the edge's move on a new node and returns it; beyond the tree's end if that is full."""
+def grow(tree: Tree, scratch: Scratch, options: Options, b: int, node: int, edge: int) -> int:
+    """Plays the edge's move on a new node and returns it; a spare place if the tree is full."""
     is_kept = not is_full(tree, scratch, options, b)
     child = tree.roots[b].num_nodes if is_kept else spare_place(tree, scratch, options, b)
     join_lanes()
@@ -39,7 +47,7 @@ def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) ->
             tree.edges[b, edge].child = child
         else:
             scratch.work[b].notes |= TREE_FULL
-            settle_chance(tree, scratch, b, child)
+            play_chance_moves(tree, scratch, b, child)
     join_lanes()
     if is_kept:
         expand(tree, scratch, options, b, child, scratch.work[b].num_leaves)
@@ -47,8 +55,8 @@ def grow(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) ->
 
 
 @kernel_function
-def is_full(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """Whether a new node, or the most edges it can have, would find no place."""
+def is_full(tree: Tree, scratch: Scratch, options: Options, b: int) -> bool:
+    """Whether there is no room for a new node with the most edges it can have."""
     free_edges = tree.edges.shape[1] - tree.roots[b].used_edges
     return (
         tree.roots[b].num_nodes >= tree.nodes.shape[1] - options.leaves - 1
@@ -57,16 +65,16 @@ def is_full(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 
 
 @kernel_function
-def spare_place(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """A place beyond the nodes, for a leaf that is not kept."""
+def spare_place(tree: Tree, scratch: Scratch, options: Options, b: int) -> int:
+    """A place after the nodes, for a leaf that the tree cannot keep."""
     return tree.nodes.shape[1] - options.leaves - 1 + scratch.work[b].num_leaves
 
 
 @kernel_function
 def start_node(
-    tree: Any, scratch: Any, options: Any, b: Any, place: Any, parent: Any, edge: Any
+    tree: Tree, scratch: Scratch, options: Options, b: int, place: int, parent: int, edge: int
 ) -> None:
-    """Writes all of a new node but its state."""
+    """Writes a new node, except for its state."""
     node, state = tree.nodes[b, place], tree.states[b, place]
     node.parent = parent
     node.parent_edge = edge
@@ -86,8 +94,8 @@ def start_node(
 
 
 @kernel_function
-def settle_chance(tree: Any, scratch: Any, b: Any, node: Any) -> None:
-    """Plays chance's moves on a node that is not kept until a player has to decide, and waits."""
+def play_chance_moves(tree: Tree, scratch: Scratch, b: int, node: int) -> None:
+    """Plays chance's moves on a spare node until a player is to move; the node then waits."""
     state = tree.states[b, node]
     while state.to_play == CHANCE and not state.is_over:
         play(state, sample_chance(state, scratch, b))
@@ -96,10 +104,10 @@ def settle_chance(tree: Any, scratch: Any, b: Any, node: Any) -> None:
 
 
 @kernel_function
-def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any, k: Any) -> None:
-    """Finds room for an edge per outcome of chance, or per legal action, and then the node waits.
+def expand(tree: Tree, scratch: Scratch, options: Options, b: int, place: int, k: int) -> None:
+    """Reserves one edge per outcome of chance or per legal action.
 
-    The edges of a node that is to be the k-th leaf are written once it is evaluated.
+    A player's node becomes the k-th leaf and waits: its edges are written once it is evaluated.
     """
     node, state, work = tree.nodes[b, place], tree.states[b, place], scratch.work[b]
     if state.is_over:
@@ -119,7 +127,7 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any, k: Any) ->
         tree.roots[b].used_edges = first + count
     count = leaders(count)
     join_lanes()
-    is_written = is_chance or options.templates > 0  # which look at the moves of a new node
+    is_written = is_chance or options.templates > 0  # which read the moves of a new node
     if is_written or options.has_extras:
         share = 1.0 / max(1, count)
         for index in range(lane(), count, num_lanes()):
@@ -132,15 +140,15 @@ def expand(tree: Any, scratch: Any, options: Any, b: Any, place: Any, k: Any) ->
 
 
 @kernel_function
-def start_edge(tree: Any, b: Any, place: Any, action: Any, prior: Any) -> None:
-    """Writes all of a new edge but what some options add."""
+def start_edge(tree: Tree, b: int, place: int, action: int, prior: float) -> None:
+    """Writes a new edge, except for its `extras`."""
     value_sum, q, visits, child = 0.0, 0.0, 0, UNVISITED
     fill_record(tree.edges[b, place], (value_sum, q, prior, visits, child, action))
 
 
 @kernel_function
-def start_extra(tree: Any, b: Any, place: Any) -> None:
-    """Writes what some options add to a new edge."""
+def start_extra(tree: Tree, b: int, place: int) -> None:
+    """Writes the `extras` of a new edge."""
     extra = tree.extras[b, place]
     extra.square_sum = 0.0
     extra.exact = 0.0
@@ -149,7 +157,7 @@ def start_extra(tree: Any, b: Any, place: Any) -> None:
 
 
 @kernel_function
-def start_equal_edges(tree: Any, scratch: Any, b: Any, k: Any) -> None:
+def start_equal_edges(tree: Tree, scratch: Scratch, b: int, k: int) -> None:
     """Writes the edges of the k-th leaf with equal priors."""
     node = tree.nodes[b, scratch.leaves[b, k]]
     first, count = node.first_edge, abs(node.num_edges)
@@ -159,14 +167,16 @@ def start_equal_edges(tree: Any, scratch: Any, b: Any, k: Any) -> None:
 
 
 @kernel_function
-def start_edges(tree: Any, scratch: Any, b: Any, k: Any, logits: Any, row: Any) -> None:
-    """Writes the edges of the k-th leaf with a softmax of logits[row]; equal ones if all are −∞."""
+def start_edges(
+    tree: Tree, scratch: Scratch, b: int, k: int, logits: NDArray[np.float32], row: int
+) -> None:
+    """Writes the edges of the k-th leaf with a softmax of logits[row]; equal if all are −∞."""
     node, actions = tree.nodes[b, scratch.leaves[b, k]], scratch.actions[b, k]
     first, count = node.first_edge, abs(node.num_edges)
     weights, largest, num_bad = scratch.work[b].weights, -math.inf, 0
-    for index in range(lane(), count, num_lanes()):  # nothing is written: loads can overtake
+    for index in range(lane(), count, num_lanes()):  # no writes here, so loads can overlap
         weight = float(logits[row, actions[index]])
-        if not weight < math.inf:  # NaN is not either
+        if not weight < math.inf:  # also true of NaN
             num_bad += 1
         largest = max(largest, weight)
     largest, num_bad = largest_of_lanes(largest), largest_of_lanes(num_bad)
@@ -181,15 +191,15 @@ def start_edges(tree: Any, scratch: Any, b: Any, k: Any, logits: Any, row: Any) 
         weights[index] = math.exp(weight - largest) if is_usable else 1.0
     join_lanes()
     total = 0.0
-    for index in range(count):  # by every lane, in this order: so the sum is the same everywhere
+    for index in range(count):  # by every lane in the same order, so that all sums are equal
         total += weights[index]
     for index in range(lane(), count, num_lanes()):
         start_edge(tree, b, first + index, actions[index], weights[index] / total)
 
 
 @kernel_function
-def sort_edges(tree: Any, b: Any, node: Any) -> None:
-    """Sorts the edges of a new node by falling prior; equal ones keep their order."""
+def sort_edges(tree: Tree, b: int, node: int) -> None:
+    """Sorts the edges of a new node by decreasing prior; the sort is stable."""
     first = tree.nodes[b, node].first_edge
     for edge in range(first + 1, first + tree.nodes[b, node].num_edges):
         place = edge
@@ -199,8 +209,8 @@ def sort_edges(tree: Any, b: Any, node: Any) -> None:
 
 
 @kernel_function
-def swap_edges(tree: Any, b: Any, one: Any, other: Any) -> None:
-    """Exchanges two edges never tried; templates may have proven one."""
+def swap_edges(tree: Tree, b: int, one: int, other: int) -> None:
+    """Swaps two edges never tried; templates may have proven one."""
     edges, extras = tree.edges, tree.extras
     action, prior = edges[b, one].action, edges[b, one].prior
     edges[b, one].action, edges[b, one].prior = edges[b, other].action, edges[b, other].prior

@@ -1,44 +1,44 @@
-"""The formulas of selection, one function each. docs/algorithm.md says what the symbols mean.
+"""The formulas of selection, one function each. docs/algorithm.md explains the symbols.
 
 Papers: UCT, Kocsis and Szepesvári 2006; PUCT, Rosin 2011 and Silver et al. 2017 and 2018; RAVE,
 Gelly and Silver 2011; GRAVE, Cazenave 2015; the spread of values, KataGo's methods page.
 """
 
 import math
-from typing import Any
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.search.resolve_options import (
+from plainzero.search.kernels.options import (
     MAX_ONE,
     NODE,
     ONE_PLUS_SUM,
     PENDING_COUNT,
     PENDING_DRAW,
+    Options,
 )
 
-INFINITE = 1e9  # above every score, and still fine enough to add one to
+INFINITE = 1e9  # above every score, and still precise enough to add one to
 
 
 @kernel_function
-def uct_score(q: Any, visits: Any, log_visits: Any, c: Any) -> Any:
-    """Q + c · √(ln N / n), given ln N: one logarithm a node, not one an edge."""
+def uct_score(q: float, visits: int, log_visits: float, c: float) -> float:
+    """Q + c · √(ln N / n), given ln N: one logarithm per node, not per edge."""
     return q + c * math.sqrt(log_visits / visits)
 
 
 @kernel_function
-def puct_score(q: Any, prior: Any, visits: Any, term: Any, c: Any) -> Any:
+def puct_score(q: float, prior: float, visits: float, term: float, c: float) -> float:
     """Q + c · P · T / (1 + n), T being the `visit_term`."""
     return q + c * prior * term / (1.0 + visits)
 
 
 @kernel_function
-def puct_log_score(q: Any, prior: Any, visits: Any, log_visits: Any, c: Any) -> Any:
+def puct_log_score(q: float, prior: float, visits: int, log_visits: float, c: float) -> float:
     """Q + c · P · √(ln(1 + N + base) / (1 + n)), given that logarithm."""
     return q + c * prior * math.sqrt(log_visits / (1.0 + visits))
 
 
 @kernel_function
-def visit_term(form: Any, sum_visits: Any, node_visits: Any, exponent: Any) -> Any:
+def visit_term(form: int, sum_visits: int, node_visits: int, exponent: float) -> float:
     """T^exponent, T being 1 + ΣN, ΣN, N or max(1, N)."""
     if form == ONE_PLUS_SUM:
         count = 1.0 + sum_visits
@@ -52,14 +52,14 @@ def visit_term(form: Any, sum_visits: Any, node_visits: Any, exponent: Any) -> A
 
 
 @kernel_function
-def growing_c_puct(c_init: Any, base: Any, parent_visits: Any) -> Any:
-    """c_init + ln((N + base + 1) / base); constant where base is 0."""
+def growing_c_puct(c_init: float, base: float, parent_visits: int) -> float:
+    """c_init + ln((N + base + 1) / base); constant if base is 0."""
     return c_init + math.log((parent_visits + base + 1.0) / base) if base > 0.0 else c_init
 
 
 @kernel_function
-def spread_factor(mean: Any, mean_square: Any, count: Any, options: Any) -> Any:
-    """1 + scale · (σ / σ₀ − 1): more exploration where results differ more (KataGo)."""
+def spread_factor(mean: float, mean_square: float, count: float, options: Options) -> float:
+    """1 + scale · (σ / σ₀ − 1): more exploration if results differ more (KataGo)."""
     usual, weight = options.c_puct_spread_prior, options.c_puct_spread_weight
     total = weight + count - 1.0
     spread = usual
@@ -71,8 +71,8 @@ def spread_factor(mean: Any, mean_square: Any, count: Any, options: Any) -> Any:
 
 
 @kernel_function
-def q_of(value_sum: Any, visits: Any, pending: Any, mode: Any, first_play: Any) -> Any:
-    """The mean result of an edge, with leaves on their way as `mode` says."""
+def q_of(value_sum: float, visits: int, pending: int, mode: int, first_play: float) -> float:
+    """The mean result of an edge; `mode` says how pending leaves count."""
     if mode == PENDING_COUNT:
         return value_sum / visits if visits > 0 else first_play
     if visits + pending == 0:
@@ -82,12 +82,12 @@ def q_of(value_sum: Any, visits: Any, pending: Any, mode: Any, first_play: Any) 
 
 
 @kernel_function
-def amaf_share(visits: Any, amaf_visits: Any, bias: Any) -> Any:
-    """β = ñ / (n + ñ + b · n · ñ): AMAF's share of the value fades as real visits come in."""
+def amaf_share(visits: int, amaf_visits: int, bias: float) -> float:
+    """β = ñ / (n + ñ + b · n · ñ): AMAF's share of the value, which falls with real visits."""
     return amaf_visits / (visits + amaf_visits + bias * visits * amaf_visits)
 
 
 @kernel_function
-def widening_limit(coefficient: Any, exponent: Any, sum_visits: Any) -> Any:
+def widening_limit(coefficient: float, exponent: float, sum_visits: int) -> int:
     """⌈C · (1 + ΣN)^exponent⌉ moves, at least one."""
     return max(1, math.ceil(coefficient * (1.0 + sum_visits) ** exponent))

@@ -1,22 +1,26 @@
-"""Gumbel's way to search: sequential halving at the root, the improved policy below it.
+"""Gumbel's selection: sequential halving at the root, the improved policy below it.
 
 Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel", 2022.
 """
 
 import math
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.search.kernels.formulas import INFINITE
+from plainzero.search.kernels.options import Options
 from plainzero.search.kernels.proof import is_proven, is_proven_loss
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import ROOT, Tree
 
 _SMALLEST_PRIOR = 1e-30
 
 
 @kernel_function
-def select_gumbel_root(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """Among the edges visited as often as the schedule asks, the largest g + ℓ + σ(Q)."""
+def select_gumbel_root(tree: Tree, scratch: Scratch, options: Options, b: int) -> int:
+    """The largest g + ℓ + σ(Q) among the edges with as many visits as the schedule requires."""
     moves = min(options.gumbel_actions, tree.nodes[b, ROOT].num_edges)
     simulation = scratch.work[b].simulations + scratch.work[b].num_leaves
     for required in (required_visits(simulation, moves, scratch.work[b].simulation_limit), -1):
@@ -27,8 +31,8 @@ def select_gumbel_root(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 
 
 @kernel_function
-def required_visits(simulation: Any, moves: Any, simulations: Any) -> Any:
-    """r(t) of sequential halving: the visits that the root edge of simulation t has so far."""
+def required_visits(simulation: int, moves: int, simulations: int) -> int:
+    """r(t) of sequential halving: the visits before simulation t of the root edge it selects."""
     if moves < 2:
         return simulation
     rounds = 1  # ⌈log₂ m⌉
@@ -45,8 +49,8 @@ def required_visits(simulation: Any, moves: Any, simulations: Any) -> Any:
 
 
 @kernel_function
-def best_with_visits(tree: Any, scratch: Any, options: Any, b: Any, required: Any) -> Any:
-    """The root edge of that many visits with the largest g + ℓ + σ(Q); of any number for −1."""
+def best_with_visits(tree: Tree, scratch: Scratch, options: Options, b: int, required: int) -> int:
+    """The largest g + ℓ + σ(Q) among root edges with `required` visits; −1 means any."""
     mixed = mixed_value(tree, options, b, ROOT)
     scale = q_scale(tree, options, b, ROOT)
     first = tree.nodes[b, ROOT].first_edge
@@ -66,7 +70,9 @@ def best_with_visits(tree: Any, scratch: Any, options: Any, b: Any, required: An
 
 
 @kernel_function
-def select_gumbel_interior(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any:
+def select_gumbel_interior(
+    tree: Tree, scratch: Scratch, options: Options, b: int, node: int
+) -> int:
     """The edge whose visits lag most behind the improved policy: argmax π' − n / (1 + ΣN)."""
     weights = scratch.work[b].weights
     improve_policy(tree, options, b, node, weights)
@@ -88,7 +94,9 @@ def select_gumbel_interior(tree: Any, scratch: Any, options: Any, b: Any, node: 
 
 
 @kernel_function
-def improve_policy(tree: Any, options: Any, b: Any, node: Any, policy: Any) -> None:
+def improve_policy(
+    tree: Tree, options: Options, b: int, node: int, policy: NDArray[np.float64]
+) -> None:
     """Writes π' = softmax(ℓ + σ(completed Q)) of the node's edges to `policy`."""
     mixed = mixed_value(tree, options, b, node)
     scale = q_scale(tree, options, b, node)
@@ -107,8 +115,8 @@ def improve_policy(tree: Any, options: Any, b: Any, node: Any, policy: Any) -> N
 
 
 @kernel_function
-def mixed_value(tree: Any, options: Any, b: Any, node: Any) -> Any:
-    """v_mix: the node's own value and its tried edges' Q weighted by prior, for moves untried."""
+def mixed_value(tree: Tree, options: Options, b: int, node: int) -> float:
+    """v_mix, Q of moves never tried: the node's own value and the tried Q weighted by prior."""
     first = tree.nodes[b, node].first_edge
     tried_prior, weighted = 0.0, 0.0
     for edge in range(first, first + tree.nodes[b, node].num_edges):
@@ -123,8 +131,8 @@ def mixed_value(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def completed_q(tree: Any, options: Any, b: Any, edge: Any, mixed: Any) -> Any:
-    """Q of a tried edge, exact where proven, and `mixed` for the others."""
+def completed_q(tree: Tree, options: Options, b: int, edge: int, mixed: float) -> float:
+    """Q of a tried edge, exact if proven; `mixed` for the others."""
     if is_proven(tree, options, b, edge):
         return float(tree.extras[b, edge].exact)
     if tree.edges[b, edge].visits > 0:
@@ -133,7 +141,7 @@ def completed_q(tree: Any, options: Any, b: Any, edge: Any, mixed: Any) -> Any:
 
 
 @kernel_function
-def q_scale(tree: Any, options: Any, b: Any, node: Any) -> Any:
+def q_scale(tree: Tree, options: Options, b: int, node: int) -> float:
     """(c_visit + max n) · c_scale, the factor in σ(q)."""
     most = 0
     first = tree.nodes[b, node].first_edge
@@ -143,6 +151,6 @@ def q_scale(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def edge_logit(tree: Any, b: Any, edge: Any) -> Any:
+def edge_logit(tree: Tree, b: int, edge: int) -> float:
     """ℓ = ln P."""
     return math.log(max(float(tree.edges[b, edge].prior), _SMALLEST_PRIOR))

@@ -1,33 +1,33 @@
-"""Proven values: wins, losses and draws that are certain travel up the tree.
+"""Proven values: certain wins, losses and draws are passed up the tree.
 
 Winands, Björnsson and Saito, "Monte-Carlo tree search solver", 2008; for one player, or two whose
 returns sum to zero.
 """
 
-from typing import Any
-
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.search.gpu.warp_lanes import join_lanes, leaders, leads
+from plainzero.search.kernels.lanes import join_lanes, leaders, leads
+from plainzero.search.kernels.options import Options
 from plainzero.search.kernels.proof_zones import for_cells, mark_edge
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import ROOT, Tree
 from plainzero.search.kernels.win_templates import hand_zone_up, recognise, start_zone
-from plainzero.search.tree_memory import ROOT
 
 
 @kernel_function
-def is_proven(tree: Any, options: Any, b: Any, edge: Any) -> Any:
+def is_proven(tree: Tree, options: Options, b: int, edge: int) -> bool:
     """Whether the edge's value is certain."""
     return options.proven_values and tree.extras[b, edge].is_proven
 
 
 @kernel_function
-def is_proven_loss(tree: Any, options: Any, b: Any, edge: Any) -> Any:
-    """Whether the edge is known to lead to the worst result for its mover."""
+def is_proven_loss(tree: Tree, options: Options, b: int, edge: int) -> bool:
+    """Whether the edge certainly leads to the worst result for its mover."""
     return is_proven(tree, options, b, edge) and tree.extras[b, edge].exact == -1.0
 
 
 @kernel_function
-def prove(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
-    """Marks what follows from `leaf`, a finished game, along its path to the root."""
+def prove(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: int) -> None:
+    """Marks what `leaf`, a finished game, proves on its path to the root."""
     node = tree.nodes[b, leaf].parent
     value = float(tree.states[b, leaf].returns[tree.nodes[b, node].mover])
     mark_edge(tree, b, tree.nodes[b, leaf].parent_edge, value)
@@ -37,16 +37,16 @@ def prove(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
 
 
 @for_cells
-def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Whether templates prove a node, with all that follows.
+def is_recognised(tree: Tree, scratch: Scratch, options: Options, b: int, place: int) -> bool:
+    """Whether templates prove a node; if so, marks what follows from it.
 
-    A new one then waits for no evaluation: its value is exact.
+    A new node then needs no evaluation: its value is exact.
     """
     found = 0
     if place < tree.roots[b].num_nodes:
         join_lanes()
         if leads() and recognise(tree, scratch, options, b, place):
-            settle_recognised(tree, scratch, options, b, place)
+            use_recognised(tree, scratch, options, b, place)
             found = 1
         found = leaders(found)
         join_lanes()
@@ -54,8 +54,8 @@ def is_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> 
 
 
 @kernel_function
-def settle_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
-    """What follows from a node that templates prove."""
+def use_recognised(tree: Tree, scratch: Scratch, options: Options, b: int, place: int) -> None:
+    """Marks what follows from a node that templates prove."""
     node = tree.nodes[b, place]
     if node.num_edges < 0:
         node.num_edges = -node.num_edges
@@ -69,8 +69,8 @@ def settle_recognised(tree: Any, scratch: Any, options: Any, b: Any, place: Any)
 
 
 @kernel_function
-def climb(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> None:
-    """Marks what follows from the node's edges, if they prove it, on the way to the root."""
+def climb(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> None:
+    """While the node's edges prove it, marks the edge that leads to it and goes to its parent."""
     while is_node_proven(tree, b, node):
         value = best_exact(tree, b, node)
         if node == ROOT:
@@ -85,8 +85,8 @@ def climb(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> None:
 
 
 @kernel_function
-def is_node_proven(tree: Any, b: Any, node: Any) -> Any:
-    """Whether an edge certainly wins, or all are certain."""
+def is_node_proven(tree: Tree, b: int, node: int) -> bool:
+    """Whether an edge is a proven win, or all edges are proven."""
     first = tree.nodes[b, node].first_edge
     are_all_proven = True
     for edge in range(first, first + tree.nodes[b, node].num_edges):
@@ -98,7 +98,7 @@ def is_node_proven(tree: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def best_exact(tree: Any, b: Any, node: Any) -> Any:
+def best_exact(tree: Tree, b: int, node: int) -> float:
     """The best proven value among the node's edges."""
     best = -1.0
     first = tree.nodes[b, node].first_edge

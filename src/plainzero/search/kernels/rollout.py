@@ -1,29 +1,28 @@
-"""Random playouts, and a leaf's value from them."""
-
-from typing import Any
+"""Random playouts, and the value of a leaf from them."""
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.games.contract import CHANCE
+from plainzero.games.contract import CHANCE, State
 from plainzero.games.rules import chance_outcomes, play, playout_actions
-from plainzero.search.kernels.amaf import add_to_trail, lay_trail, learn_from_trail
+from plainzero.search.kernels.amaf import add_to_trail, learn_from_trail, write_trail
+from plainzero.search.kernels.options import AMAF_OFF, Options
 from plainzero.search.kernels.random_streams import random_below, random_unit
-from plainzero.search.kernels.scratch import NO_LEGAL_ACTION, NOT_ENDING
-from plainzero.search.resolve_options import AMAF_OFF
+from plainzero.search.kernels.scratch import NO_LEGAL_ACTION, NOT_ENDING, Scratch
+from plainzero.search.kernels.tree import Tree
 
 
 @kernel_function
-def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
-    """The leaf's value becomes (1 − λ) · evaluator + λ · mean of `rollouts` playouts."""
+def add_rollouts(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: int) -> None:
+    """Sets the leaf's value to (1 − λ) · evaluator + λ · mean of `rollouts` playouts."""
     weight, work, evaluation = (
         options.rollout_weight,
         scratch.work[b],
         tree.nodes[b, leaf].value_sum,
     )
     players = work.values.shape[0]
-    place = tree.states.shape[1] - 1  # kept free for this
+    place = tree.states.shape[1] - 1  # reserved for this
     for player in range(players):
         work.rollout_sum[player] = 0.0
-    depth = lay_trail(tree, scratch, b, leaf) if options.amaf != AMAF_OFF else 0
+    depth = write_trail(tree, scratch, b, leaf) if options.amaf != AMAF_OFF else 0
     played = 0
     while played < options.rollouts and (played == 0 or work.stop == 0):
         played += 1
@@ -41,8 +40,8 @@ def add_rollouts(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
 
 
 @kernel_function
-def rollout(state: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
-    """Plays `state` to its end with random playout moves; returns where game b's trail ends."""
+def rollout(state: State, scratch: Scratch, options: Options, b: int, place: int) -> int:
+    """Plays `state` to its end with random moves; returns the end of game b's trail."""
     actions = scratch.work[b].actions
     while not state.is_over:
         if state.turn >= options.max_turns:
@@ -64,8 +63,8 @@ def rollout(state: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
 
 
 @kernel_function
-def sample_chance(state: Any, scratch: Any, b: Any) -> Any:
-    """One of chance's outcomes in `state`, drawn with its probability."""
+def sample_chance(state: State, scratch: Scratch, b: int) -> int:
+    """One of chance's outcomes in `state`, drawn by probability."""
     outcomes, probabilities = scratch.work[b].actions, scratch.work[b].probabilities
     count = chance_outcomes(state, outcomes, probabilities)
     x = random_unit(scratch.streams, b)

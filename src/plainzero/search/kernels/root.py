@@ -1,18 +1,18 @@
-"""What happens at the root before the first simulation: it is made, noise, and Gumbel's draws."""
-
-from typing import Any
+"""The root before the first simulation: its creation, Dirichlet noise, and Gumbel's draws."""
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.search.gpu.warp_lanes import join_lanes, leads
+from plainzero.games.contract import State
 from plainzero.search.kernels.expansion import expand, start_node
+from plainzero.search.kernels.lanes import join_lanes, leads
+from plainzero.search.kernels.options import GUMBEL, Options
 from plainzero.search.kernels.random_streams import random_gamma, random_gumbel
-from plainzero.search.resolve_options import GUMBEL
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import ROOT, Tree
 
 
 @kernel_function
-def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
-    """Makes a root of `state`, which then waits, or prepares the one reused; once a search."""
+def begin(tree: Tree, scratch: Scratch, options: Options, b: int, state: State) -> None:
+    """Creates a root for `state`, or prepares the one that is reused; once per search."""
     if scratch.work[b].has_begun:
         return
     is_new = tree.roots[b].num_nodes == 0
@@ -29,8 +29,8 @@ def begin(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
 
 
 @kernel_function
-def make_root(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
-    """Writes all of a new root but its edges."""
+def make_root(tree: Tree, scratch: Scratch, options: Options, b: int, state: State) -> None:
+    """Writes a new root, except for its edges."""
     root = tree.roots[b]
     root.num_nodes = 1
     root.used_edges = 0
@@ -43,8 +43,8 @@ def make_root(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None
 
 
 @kernel_function
-def prepare_root(tree: Any, scratch: Any, options: Any, b: Any) -> None:
-    """Draws the root's noise, once per search; the evaluator's prior is kept beside it."""
+def prepare_root(tree: Tree, scratch: Scratch, options: Options, b: int) -> None:
+    """Draws the root's noise, once per search, and saves the evaluator's prior."""
     keep_clean_prior(tree, b)
     if options.noise_weight > 0.0 and not tree.roots[b].is_cheap:
         add_dirichlet_noise(tree, scratch, options, b)
@@ -56,8 +56,8 @@ def prepare_root(tree: Any, scratch: Any, options: Any, b: Any) -> None:
 
 
 @kernel_function
-def keep_clean_prior(tree: Any, b: Any) -> None:
-    """Saves a new root's prior, or takes back the noise of an earlier search at this root."""
+def keep_clean_prior(tree: Tree, b: int) -> None:
+    """Saves a new root's prior, or removes the noise of an earlier search of this root."""
     first, root = tree.nodes[b, ROOT].first_edge, tree.roots[b]
     for index in range(tree.nodes[b, ROOT].num_edges):
         if root.has_clean_prior:
@@ -68,7 +68,7 @@ def keep_clean_prior(tree: Any, b: Any) -> None:
 
 
 @kernel_function
-def add_dirichlet_noise(tree: Any, scratch: Any, options: Any, b: Any) -> None:
+def add_dirichlet_noise(tree: Tree, scratch: Scratch, options: Options, b: int) -> None:
     """P becomes (1 − ε) · P + ε · η, η from Dirichlet(α) over the legal moves."""
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     alpha = options.noise_alpha if options.noise_alpha > 0.0 else 10.0 / count
@@ -76,7 +76,7 @@ def add_dirichlet_noise(tree: Any, scratch: Any, options: Any, b: Any) -> None:
     for index in range(count):
         noise[index] = random_gamma(scratch.streams, b, alpha)
         total += noise[index]
-    if total <= 0.0:  # every draw of a tiny alpha was too small for a float
+    if total <= 0.0:  # with a tiny alpha, every draw was too small for a float
         return
     weight = options.noise_weight
     for index in range(count):

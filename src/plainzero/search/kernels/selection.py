@@ -1,11 +1,11 @@
-"""Which edge of a node a simulation follows: chance, UCT and PUCT. Gumbel's way is in gumbel.py."""
+"""Which edge of a node a simulation follows: chance, UCT and PUCT. Gumbel's is in gumbel.py."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from plainzero.compiler.cpu_kernels import kernel_function
+from plainzero.compiler.record_types import Record
 from plainzero.games.contract import CHANCE
-from plainzero.search.gpu.warp_lanes import best_of_lanes, lane, leaders, leads, num_lanes
 from plainzero.search.kernels.amaf import amaf_reference, mix_amaf
 from plainzero.search.kernels.formulas import (
     INFINITE,
@@ -19,9 +19,8 @@ from plainzero.search.kernels.formulas import (
     widening_limit,
 )
 from plainzero.search.kernels.gumbel import select_gumbel_interior, select_gumbel_root
-from plainzero.search.kernels.proof import is_proven, is_proven_loss
-from plainzero.search.kernels.random_streams import random_unit
-from plainzero.search.resolve_options import (
+from plainzero.search.kernels.lanes import best_of_lanes, lane, leaders, leads, num_lanes
+from plainzero.search.kernels.options import (
     AMAF_OFF,
     FPU_INFINITE,
     FPU_REDUCTION,
@@ -30,12 +29,16 @@ from plainzero.search.resolve_options import (
     PUCT,
     PUCT_LOG,
     UCT,
+    Options,
 )
-from plainzero.search.tree_memory import ROOT
+from plainzero.search.kernels.proof import is_proven, is_proven_loss
+from plainzero.search.kernels.random_streams import random_unit
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import ROOT, Tree
 
 
 @kernel_function
-def select_edge(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any:
+def select_edge(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> int:
     """The edge to follow from `node` in game b."""
     if tree.nodes[b, node].mover == CHANCE or options.selection == GUMBEL:
         edge = 0
@@ -46,8 +49,8 @@ def select_edge(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any
 
 
 @kernel_function
-def select_alone(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> Any:
-    """As `select_edge` where one thread does it: chance, which draws, and Gumbel's way."""
+def select_alone(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> int:
+    """`select_edge` for chance and Gumbel's selection, which one thread computes alone."""
     if tree.nodes[b, node].mover == CHANCE:
         return sample_outcome(tree, scratch, b, node)
     if node == ROOT:
@@ -56,8 +59,8 @@ def select_alone(tree: Any, scratch: Any, options: Any, b: Any, node: Any) -> An
 
 
 @kernel_function
-def sample_outcome(tree: Any, scratch: Any, b: Any, node: Any) -> Any:
-    """A chance node's edge, drawn with its probability."""
+def sample_outcome(tree: Tree, scratch: Scratch, b: int, node: int) -> int:
+    """An edge of a chance node, drawn by probability."""
     x = random_unit(scratch.streams, b)
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
     total = 0.0
@@ -71,24 +74,24 @@ def sample_outcome(tree: Any, scratch: Any, b: Any, node: Any) -> Any:
 class Terms(NamedTuple):
     """What the scores of a node's edges have in common."""
 
-    sum_visits: Any  # S', leaves on their way included
-    first_play: Any  # Q of an edge never tried
-    c: Any  # the exploration constant here
-    parent: Any  # the parent's visits as the formula takes them: T^e, or a logarithm
-    mover: Any
-    amaf_node: Any  # whose AMAF values count here
-    limit: Any  # progressive widening: edges from this index on are left out
-    floor: Any  # pruning: edges worth less are left out
-    forced_playouts: Any  # k of those at a root
+    sum_visits: int  # S', pending leaves included
+    first_play: float  # Q of an edge never tried
+    c: float  # the exploration constant here
+    parent: float  # the parent's visits as the formula takes them: T^e, or a logarithm
+    mover: int
+    amaf_node: int  # the node whose AMAF values are used here
+    limit: int  # progressive widening: edges from this index on are skipped
+    floor: float  # pruning: edges of a lower value are skipped
+    forced_playouts: float  # k, at the root
 
 
 @kernel_function
-def best_edge(tree: Any, options: Any, b: Any, node: Any) -> Any:
-    """The edge with the largest score, of equals the first, among those not left out."""
+def best_edge(tree: Tree, options: Options, b: int, node: int) -> int:
+    """The edge with the largest score among those not skipped; the first of equals."""
     terms = node_terms(tree, options, b, node)
     if options.selection == PUCT and options.is_plain and not options.filters:
         return best_by_puct(tree, b, node, terms)
-    for is_strict in (True, False):  # a loop, because a second call would be inlined once more
+    for is_strict in (True, False):  # a loop, because a second call would be inlined again
         edge = best_among(tree, options, b, node, terms, is_strict)
         if edge >= 0:
             return edge
@@ -96,8 +99,8 @@ def best_edge(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def best_by_puct(tree: Any, b: Any, node: Any, terms: Any) -> Any:
-    """As `best_edge` for PUCT without further options."""
+def best_by_puct(tree: Tree, b: int, node: int, terms: Terms) -> int:
+    """`best_edge` for PUCT without further options."""
     first = tree.nodes[b, node].first_edge
     best, best_score = first, -INFINITE
     for place in range(first + lane(), first + tree.nodes[b, node].num_edges, num_lanes()):
@@ -110,15 +113,17 @@ def best_by_puct(tree: Any, b: Any, node: Any, terms: Any) -> Any:
 
 
 @kernel_function
-def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict: Any) -> Any:
-    """As `best_edge`; −1 if every edge is left out, by proof alone where not `is_strict`."""
+def best_among(
+    tree: Tree, options: Options, b: int, node: int, terms: Terms, is_strict: bool
+) -> int:
+    """`best_edge`, or −1 if every edge is skipped; unless `is_strict`, only proven losses are."""
     first = tree.nodes[b, node].first_edge
     last = first + tree.nodes[b, node].num_edges
-    # In locals, because the compiler cannot know that these never change.
+    # Local variables, because the compiler cannot know that options never change.
     filters, is_plain, selection = options.filters, options.is_plain, options.selection
     best, best_score = -1, -INFINITE
     for place in range(first + lane(), last, num_lanes()):
-        if filters and is_left_out(tree, options, b, place, place - first, terms, is_strict):
+        if filters and is_skipped(tree, options, b, place, place - first, terms, is_strict):
             continue
         edge = tree.edges[b, place]
         visits = edge.visits
@@ -134,7 +139,7 @@ def best_among(tree: Any, options: Any, b: Any, node: Any, terms: Any, is_strict
 
 
 @kernel_function
-def edge_score(selection: Any, q: Any, prior: Any, visits: Any, terms: Any) -> Any:
+def edge_score(selection: int, q: float, prior: float, visits: int, terms: Terms) -> float:
     """Q + U by the selected formula."""
     if selection == PUCT:
         return puct_score(q, prior, visits, terms.parent, terms.c)
@@ -145,9 +150,9 @@ def edge_score(selection: Any, q: Any, prior: Any, visits: Any, terms: Any) -> A
 
 @kernel_function
 def optional_q(
-    tree: Any, options: Any, b: Any, node: Any, place: Any, tried: Any, terms: Any
-) -> Any:
-    """Q of an edge with leaves on their way, AMAF, proofs, forced playouts, first-play urgency."""
+    tree: Tree, options: Options, b: int, node: int, place: int, tried: int, terms: Terms
+) -> float:
+    """Q of an edge with pending leaves, AMAF, proofs, forced playouts, first-play urgency."""
     edge = tree.edges[b, place]
     if tried == 0 and options.fpu == FPU_INFINITE:
         return INFINITE
@@ -162,20 +167,20 @@ def optional_q(
 
 
 @kernel_function
-def is_forced(edge: Any, tried: Any, terms: Any) -> Any:
-    """Whether a root edge has fewer visits than forced playouts grant it."""
+def is_forced(edge: Record, tried: int, terms: Terms) -> bool:
+    """Whether a root edge has fewer visits than its forced playouts."""
     granted = math.sqrt(terms.forced_playouts * float(edge.prior) * terms.sum_visits)
     return edge.visits > 0 and tried < granted
 
 
 @kernel_function
-def pending_leaves(tree: Any, options: Any, b: Any, edge: Any) -> Any:
-    """p: leaves below the edge that wait for their evaluation."""
+def pending_leaves(tree: Tree, options: Options, b: int, edge: int) -> int:
+    """p: leaves below the edge that wait for their evaluation, its virtual visits."""
     return tree.extras[b, edge].pending if options.leaves > 1 else 0
 
 
 @kernel_function
-def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
+def node_terms(tree: Tree, options: Options, b: int, node: int) -> Terms:
     """The `Terms` of a decision node."""
     sum_visits = tree.nodes[b, node].sum_visits + pending_below(tree, options, b, node)
     node_visits = sum_visits if node == ROOT else sum_visits + 1
@@ -201,7 +206,7 @@ def node_terms(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def parent_term(options: Any, sum_visits: Any, node_visits: Any) -> Any:
+def parent_term(options: Options, sum_visits: int, node_visits: int) -> float:
     """The parent's visits as the selected formula takes them."""
     if options.selection == PUCT:
         return visit_term(options.visit_term, sum_visits, node_visits, options.visit_exponent)
@@ -211,7 +216,7 @@ def parent_term(options: Any, sum_visits: Any, node_visits: Any) -> Any:
 
 
 @kernel_function
-def pending_below(tree: Any, options: Any, b: Any, node: Any) -> Any:
+def pending_below(tree: Tree, options: Options, b: int, node: int) -> int:
     """Σp: leaves below the node that wait for their evaluation."""
     total = 0
     if options.leaves > 1:
@@ -222,8 +227,8 @@ def pending_below(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def first_play_value(tree: Any, options: Any, b: Any, node: Any, mover: Any) -> Any:
-    """Q of an edge never tried; where that is infinite, of one whose first leaf is on its way."""
+def first_play_value(tree: Tree, options: Options, b: int, node: int, mover: int) -> float:
+    """Q of an edge never tried; if that is infinite, of one whose first leaf is pending."""
     if options.fpu == FPU_ZERO or options.fpu == FPU_INFINITE:
         return 0.0
     value = tree.nodes[b, node].value_sum[mover] / (1.0 + tree.nodes[b, node].sum_visits)
@@ -239,9 +244,9 @@ def first_play_value(tree: Any, options: Any, b: Any, node: Any, mover: Any) -> 
 
 @kernel_function
 def exploration_constant(
-    tree: Any, options: Any, b: Any, node: Any, node_visits: Any, mover: Any
-) -> Any:
-    """The c of the selected formula, grown with visits and scaled by the spread of results."""
+    tree: Tree, options: Options, b: int, node: int, node_visits: int, mover: int
+) -> float:
+    """C of the selected formula, growing with visits and scaled by the spread of results."""
     if options.selection == UCT:
         c = options.c_uct
     elif options.selection == PUCT:
@@ -256,7 +261,7 @@ def exploration_constant(
 
 
 @kernel_function
-def pruning_floor(tree: Any, options: Any, b: Any, node: Any) -> Any:
+def pruning_floor(tree: Tree, options: Options, b: int, node: int) -> float:
     """The value below which an edge visited often enough is pruned."""
     best = -INFINITE
     first = tree.nodes[b, node].first_edge
@@ -267,10 +272,10 @@ def pruning_floor(tree: Any, options: Any, b: Any, node: Any) -> Any:
 
 
 @kernel_function
-def is_left_out(
-    tree: Any, options: Any, b: Any, edge: Any, index: Any, terms: Any, is_strict: Any
-) -> Any:
-    """Whether selection passes over the edge; by a proven loss alone where not `is_strict`."""
+def is_skipped(
+    tree: Tree, options: Options, b: int, edge: int, index: int, terms: Terms, is_strict: bool
+) -> bool:
+    """Whether selection skips the edge; unless `is_strict`, only if it is a proven loss."""
     if is_proven_loss(tree, options, b, edge):
         return True
     if not is_strict:

@@ -1,16 +1,19 @@
-"""One simulation, in the paper's order: select, evaluate, expand, back up.
+"""One simulation, in the papers' order: select, evaluate, expand, back up.
 
-The same functions run on the CPU (cpu.py) and on CUDA (cuda.py), for game b of a batch. With an
-evaluator outside (a network) a round is cut in two: `select_leaves`, then `finish_leaves`.
+The same functions run on the CPU (cpu.py) and on a GPU (gpu/kernels.py), for game b of a batch. If
+the evaluator is a function, such as a network, a round has two halves: `select_leaves`, then
+`finish_leaves`.
 """
 
 import math
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
+from plainzero.games.contract import State
 from plainzero.games.rules import observe
-from plainzero.search.gpu.warp_lanes import join_lanes, lane, leads, num_lanes
-from plainzero.search.kernels.amaf import lay_trail, learn_from_trail
+from plainzero.search.kernels.amaf import learn_from_trail, write_trail
 from plainzero.search.kernels.backup import backup
 from plainzero.search.kernels.expansion import (
     grow,
@@ -20,20 +23,30 @@ from plainzero.search.kernels.expansion import (
     start_edges,
     start_equal_edges,
 )
+from plainzero.search.kernels.lanes import join_lanes, lane, leads, num_lanes
+from plainzero.search.kernels.options import AMAF_OFF, Options
 from plainzero.search.kernels.proof import is_proven, is_recognised, prove
-from plainzero.search.kernels.reuse import let_go_of_proven
+from plainzero.search.kernels.reuse import discard_proven
 from plainzero.search.kernels.rollout import add_rollouts
 from plainzero.search.kernels.root import begin, prepare_root
-from plainzero.search.kernels.scratch import EXPANDED, FINISHED, NOT_A_NUMBER, NOT_KEPT, PROVEN
+from plainzero.search.kernels.scratch import (
+    EXPANDED,
+    FINISHED,
+    NOT_A_NUMBER,
+    NOT_KEPT,
+    PROVEN,
+    Scratch,
+)
 from plainzero.search.kernels.selection import select_edge
-from plainzero.search.resolve_options import AMAF_OFF
-from plainzero.search.tree_memory import MOST_VISITS, ROOT, UNVISITED
+from plainzero.search.kernels.tree import MOST_VISITS, ROOT, UNVISITED, Tree
 
-TAKEN_BACK = -1
+UNDONE = -1  # instead of a leaf: the descent does not count
 
 
 @kernel_function
-def simulate_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any, rounds: Any) -> None:
+def simulate_game(
+    tree: Tree, scratch: Scratch, options: Options, b: int, state: State, rounds: int
+) -> None:
     """Runs up to `rounds` rounds of game b with a built-in evaluator."""
     begin(tree, scratch, options, b, state)
     for _ in range(rounds):
@@ -43,15 +56,15 @@ def simulate_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any, rou
 
 
 @kernel_function
-def select_in_game(tree: Any, scratch: Any, options: Any, b: Any, state: Any) -> None:
-    """Selects the leaves of one round in game b, to be evaluated outside."""
+def select_in_game(tree: Tree, scratch: Scratch, options: Options, b: int, state: State) -> None:
+    """Selects the leaves of one round in game b, for an evaluator that is a function."""
     begin(tree, scratch, options, b, state)
     select_leaves(tree, scratch, options, b)
 
 
 @kernel_function
-def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
-    """One round with the uniform evaluator, whose value is 0, or with rollouts."""
+def simulate(tree: Tree, scratch: Scratch, options: Options, b: int) -> None:
+    """One round with the uniform evaluator, whose values are 0, or with rollouts."""
     select_leaves(tree, scratch, options, b)
     for k in range(scratch.work[b].num_leaves):
         leaf = scratch.leaves[b, k]
@@ -68,8 +81,8 @@ def simulate(tree: Any, scratch: Any, options: Any, b: Any) -> None:
 
 
 @kernel_function
-def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
-    """Selects up to `leaves` leaves of game b; what ends in a known result is backed up at once."""
+def select_leaves(tree: Tree, scratch: Scratch, options: Options, b: int) -> None:
+    """Selects up to `leaves` leaves of game b; known results are backed up immediately."""
     is_waiting = tree.nodes[b, ROOT].num_edges < 0
     join_lanes()
     if leads():
@@ -77,7 +90,7 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         scratch.leaves[b, 0] = ROOT
         if options.proven_values and not is_waiting and is_full(tree, scratch, options, b):
             if not is_finished(tree, scratch, options, b):
-                let_go_of_proven(tree, scratch, b)
+                discard_proven(tree, scratch, b)
     join_lanes()
     known = 0
     while not is_waiting and scratch.work[b].num_leaves < options.leaves:
@@ -86,7 +99,7 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
         if known >= options.known_results and scratch.work[b].num_leaves == 0:
             return
         leaf = descend(tree, scratch, options, b)
-        if leaf == TAKEN_BACK:
+        if leaf == UNDONE:
             return
         has_value = tree.nodes[b, leaf].num_edges >= 0
         known += has_value
@@ -101,15 +114,15 @@ def select_leaves(tree: Any, scratch: Any, options: Any, b: Any) -> None:
 
 
 @kernel_function
-def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """Whether a budget of game b is used up, its root proven, or the search stopped.
+def is_finished(tree: Tree, scratch: Scratch, options: Options, b: int) -> bool:
+    """Whether a budget of game b is used up, its root is proven, or the search was stopped.
 
-    The root is evaluated in any case.
+    Never before the root is evaluated.
     """
     work, root, node = scratch.work[b], tree.roots[b], tree.nodes[b, ROOT]
     started = work.simulations + work.num_leaves
     visits = node.sum_visits + work.num_leaves
-    # With | instead of `or` a GPU waits once for all of it, not for one after the other.
+    # With | instead of `or`, a GPU waits once for all loads, not for one after the other.
     return (node.num_edges >= 0) & (
         ((work.simulation_limit > 0) & (started >= work.simulation_limit))
         | ((work.visit_limit > 0) & (visits >= work.visit_limit))
@@ -122,12 +135,12 @@ def is_finished(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
 
 
 @kernel_function
-def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
-    """Follows edges from the root to a leaf or to a known result; returns that node."""
+def descend(tree: Tree, scratch: Scratch, options: Options, b: int) -> int:
+    """Follows edges from the root to a leaf or a known result; returns that node."""
     node = ROOT
     while True:
         if is_recognised(tree, scratch, options, b, node):
-            return TAKEN_BACK if node == ROOT else node
+            return UNDONE if node == ROOT else node
         if tree.nodes[b, node].num_edges <= 0:
             return node
         edge = select_edge(tree, scratch, options, b, node)
@@ -143,14 +156,16 @@ def descend(tree: Any, scratch: Any, options: Any, b: Any) -> Any:
             child = grow(tree, scratch, options, b, node, edge)
         elif tree.nodes[b, child].num_edges < 0:
             if leads():
-                take_back(tree, b, child)
-            return TAKEN_BACK
+                undo_descent(tree, b, child)
+            return UNDONE
         node = child
 
 
 @kernel_function
-def unkept_result(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge: Any) -> Any:
-    """A place from which to back up a proven edge whose child a full tree did not keep."""
+def unkept_result(
+    tree: Tree, scratch: Scratch, options: Options, b: int, node: int, edge: int
+) -> int:
+    """A place to back up from, for a proven edge whose child a full tree did not keep."""
     place = spare_place(tree, scratch, options, b)
     if leads():
         tree.nodes[b, place].parent = node
@@ -161,15 +176,15 @@ def unkept_result(tree: Any, scratch: Any, options: Any, b: Any, node: Any, edge
 
 
 @kernel_function
-def take_back(tree: Any, b: Any, node: Any) -> None:
-    """Undoes a descent that met a leaf which another one waits for."""
+def undo_descent(tree: Tree, b: int, node: int) -> None:
+    """Undoes a descent that reached a leaf already selected in this round."""
     while node != ROOT:
         tree.extras[b, tree.nodes[b, node].parent_edge].pending -= 1
         node = tree.nodes[b, node].parent
 
 
 @kernel_function
-def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
+def finish_known(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: int) -> None:
     """Backs up a finished or proven position."""
     edge, mover = tree.nodes[b, leaf].parent_edge, tree.nodes[b, tree.nodes[b, leaf].parent].mover
     values = scratch.work[b].values
@@ -181,7 +196,7 @@ def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
         else:
             values[player] = float(tree.states[b, leaf].returns[player])
     if options.amaf != AMAF_OFF:
-        depth = lay_trail(tree, scratch, b, leaf)
+        depth = write_trail(tree, scratch, b, leaf)
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
     backup(tree, options, b, leaf, values)
     if options.proven_values and not is_exact:
@@ -191,9 +206,15 @@ def finish_known(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> No
 
 @kernel_function
 def finish_leaves(
-    tree: Any, scratch: Any, options: Any, b: Any, logits: Any, values: Any, row: Any
+    tree: Tree,
+    scratch: Scratch,
+    options: Options,
+    b: int,
+    logits: NDArray[np.float32],
+    values: NDArray[np.float32],
+    row: int,
 ) -> None:
-    """Expands and backs up game b's leaves with what the evaluator said in rows `row` and on."""
+    """Expands and backs up game b's leaves, whose evaluations start at `row`."""
     for k in range(scratch.work[b].num_leaves):
         leaf = scratch.leaves[b, k]
         if leads():
@@ -213,16 +234,18 @@ def finish_leaves(
 
 
 @kernel_function
-def stop_waiting(tree: Any, b: Any, leaf: Any) -> None:
-    """The leaf is evaluated: its edges may be followed."""
+def stop_waiting(tree: Tree, b: int, leaf: int) -> None:
+    """Marks the leaf as evaluated, so that its edges can be followed."""
     tree.nodes[b, leaf].num_edges = abs(tree.nodes[b, leaf].num_edges)
 
 
 @kernel_function
-def take_values(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, row: Any) -> None:
-    """The leaf's value per player: column k is the k-th player's after the mover, in seat order.
+def take_values(
+    tree: Tree, scratch: Scratch, b: int, leaf: int, values: NDArray[np.float32], row: int
+) -> None:
+    """Sets the leaf's value for each player; column k is for the k-th player after the mover.
 
-    A single number is the mover's, its negative the other's.
+    A single column is for the mover, and its negative for the opponent.
     """
     node = tree.nodes[b, leaf]
     players = node.value_sum.shape[0]
@@ -235,21 +258,21 @@ def take_values(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, row: An
 
 
 @kernel_function
-def is_kept(tree: Any, b: Any, leaf: Any) -> Any:
-    """Whether the leaf found a place in the tree."""
+def is_kept(tree: Tree, b: int, leaf: int) -> bool:
+    """Whether the leaf is part of the tree."""
     return leaf < tree.roots[b].num_nodes
 
 
 @kernel_function
-def finish_leaf(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> None:
-    """Backs up a leaf, with rollouts where they count; the root's own value only prepares it."""
+def finish_leaf(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: int) -> None:
+    """Backs up a leaf, with rollouts if requested; the root is only prepared."""
     node = tree.nodes[b, leaf]
     if options.rollout_weight > 0.0:
         add_rollouts(tree, scratch, options, b, leaf)
     elif options.amaf != AMAF_OFF:
         for player in range(node.value_sum.shape[0]):
             scratch.work[b].values[player] = node.value_sum[player]
-        depth = lay_trail(tree, scratch, b, leaf)
+        depth = write_trail(tree, scratch, b, leaf)
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
     if options.has_node_extras:
         value = node.value_sum[node.mover]
@@ -264,8 +287,10 @@ def finish_leaf(tree: Any, scratch: Any, options: Any, b: Any, leaf: Any) -> Non
 
 
 @kernel_function
-def count_simulation(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, kind: Any) -> None:
-    """Counts a finished simulation, and records it where a trace is wanted."""
+def count_simulation(
+    tree: Tree, scratch: Scratch, b: int, leaf: int, values: NDArray[np.float64], kind: int
+) -> None:
+    """Counts a finished simulation, and records it if a trace was requested."""
     simulation = scratch.work[b].simulations
     if simulation < scratch.trace.shape[1]:
         step = scratch.trace[b, simulation]
@@ -278,15 +303,17 @@ def count_simulation(tree: Any, scratch: Any, b: Any, leaf: Any, values: Any, ki
 
 
 @kernel_function
-def observe_leaves(tree: Any, scratch: Any, b: Any, planes: Any, row: Any) -> None:
-    """Writes what a network sees of game b's leaves to the zeroed planes[row] and on."""
+def observe_leaves(
+    tree: Tree, scratch: Scratch, b: int, planes: NDArray[np.float32], row: int
+) -> None:
+    """Writes the observations of game b's leaves to zeroed planes, starting at `row`."""
     for k in range(lane(), scratch.work[b].num_leaves, num_lanes()):
         observe(tree.states[b, scratch.leaves[b, k]], planes[row + k])
 
 
 @kernel_function
-def clear_rows(cells: Any, row: Any, count: Any) -> None:
-    """Sets so many rows of observations, each flat, to zero, for leaves to be observed there."""
+def clear_rows(cells: NDArray[np.float32], row: int, count: int) -> None:
+    """Sets `count` rows of flat observations to zero, starting at `row`."""
     for k in range(count):
         for cell in range(lane(), cells.shape[1], num_lanes()):
             cells[row + k, cell] = 0.0

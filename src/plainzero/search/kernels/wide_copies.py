@@ -1,4 +1,4 @@
-"""Records as a GPU likes to move them: in large words, many bytes at once; elsewhere plainly."""
+"""Copies and writes records in large words on a GPU, and field by field on a CPU."""
 
 from typing import Any
 
@@ -7,31 +7,34 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.numpy_support import as_dtype
+from numpy.typing import NDArray
 
-from plainzero.search.gpu.warp_lanes import differ, lane, num_lanes
+from plainzero.compiler.cpu_kernels import implement
+from plainzero.compiler.record_types import Record
+from plainzero.search.kernels.lanes import lane, num_lanes
 
-_VECTOR = 16  # bytes that one thread of a GPU moves at once, where they begin at such a place
+_VECTOR = 16  # bytes that one thread of a GPU moves at once, if they are aligned
 _WORD = ir.IntType(32)
 
 
-def copy_record(records: Any, b: Any, target: Any, source: Any) -> None:
-    """Writes record [b, source] over [b, target]; its words are shared by the threads."""
+def copy_record(records: NDArray[Any], b: int, target: int, source: int) -> None:
+    """Copies record [b, source] to [b, target]; on a GPU the threads of a game share the work."""
     records[b, target] = records[b, source]
 
 
-def fill_record(record: Any, values: Any) -> None:
-    """Writes the fields of a record, all of them, in their order."""
-    for name, value in zip(record.dtype.names, values, strict=True):
+def fill_record(record: Record, values: tuple[float, ...]) -> None:
+    """Writes all fields of a record, in order."""
+    for name, value in zip(record.dtype.names or (), values, strict=True):
         record[name] = value
 
 
-def _gpu_copy_record(records: Any, b: Any, target: Any, source: Any) -> None:
+def _gpu_copy_record(records: NDArray[Any], b: int, target: int, source: int) -> None:
     copy_words(records[b, target], records[b, source], lane(), num_lanes())
 
 
 @intrinsic
 def copy_words(_: Any, target: Any, source: Any, first: Any, step: Any) -> Any:
-    """Copies every `step`-th word of a record, from the `first` on; words as large as it allows.
+    """Copies every `step`-th word of a record, starting at `first`, in the largest aligned words.
 
     Numba copies records byte by byte on a GPU.
     """
@@ -49,11 +52,11 @@ def copy_words(_: Any, target: Any, source: Any, first: Any, step: Any) -> Any:
     return types.void(target, source, first, step), generate
 
 
-def _cpu_fill_record(record: Any, values: Any) -> None:
+def _cpu_fill_record(record: Record, values: tuple[float, ...]) -> None:
     store_fields(record, values)
 
 
-def _gpu_fill_record(record: Any, values: Any) -> None:
+def _gpu_fill_record(record: Record, values: tuple[float, ...]) -> None:
     store_vectors(record, values)
 
 
@@ -75,9 +78,9 @@ def store_fields(_: Any, record: Any, values: Any) -> Any:
 
 @intrinsic
 def store_vectors(_: Any, record: Any, values: Any) -> Any:
-    """The same, 16 bytes at a time, for records of numbers of 4 and 8 bytes without gaps.
+    """`store_fields`, 16 bytes at a time, for records of 4- and 8-byte numbers without gaps.
 
-    On a GPU each store of a thread is a transaction of its own, however few its bytes are.
+    On a GPU each store of a thread is a separate transaction, however small.
     """
     sizes = [as_dtype(record.typeof(name)).itemsize for name in record.fields]
     assert set(sizes) <= {4, 8} and sum(sizes) == record.size and record.size % _VECTOR == 0
@@ -104,7 +107,7 @@ def store_vectors(_: Any, record: Any, values: Any) -> Any:
 
 
 def _cast_to_fields(context: Any, builder: Any, record: Any, values: Any, given: Any) -> list[Any]:
-    """The values of a tuple, as the fields of a record have them."""
+    """The values of a tuple, cast to the types of a record's fields."""
     fields = [record.typeof(name) for name in record.fields]
     return [
         context.cast(builder, builder.extract_value(given, place), *kinds)
@@ -112,5 +115,7 @@ def _cast_to_fields(context: Any, builder: Any, record: Any, values: Any, given:
     ]
 
 
-differ(copy_record, _gpu_copy_record)
-differ(fill_record, _gpu_fill_record, _cpu_fill_record)
+implement(copy_record, copy_record, "cpu")
+implement(copy_record, _gpu_copy_record, "cuda")
+implement(fill_record, _cpu_fill_record, "cpu")
+implement(fill_record, _gpu_fill_record, "cuda")

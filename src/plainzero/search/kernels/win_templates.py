@@ -1,18 +1,18 @@
 """Templates: wins that rest on a few cells, learned by the search and recognised elsewhere.
 
 Wherever the zone of a win looks the same again, it wins again (Shih, Wu and others, "A novel
-approach to solving goal-achieving problems for board games", 2022). A lost position leaves a
-template: its zone, and those cells of the zone that the winner must hold.
+approach to solving goal-achieving problems for board games", 2022). A lost position yields a
+template: its zone, and the cells of the zone that the winner must hold.
 
-With one bit a template and 64 of them in a word, all are compared with a position cell by cell.
+Each template is one bit, 64 to a word, so that all are compared with a position cell by cell.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.rules import holder, winning_cells
+from plainzero.search.kernels.options import Options
 from plainzero.search.kernels.proof_zones import (
     add_cell,
     add_zone,
@@ -23,17 +23,18 @@ from plainzero.search.kernels.proof_zones import (
     mark_edge,
     refute,
 )
-from plainzero.search.tree_memory import NEED, ZONE
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import NEED, ZONE, Tree
 
-UNFIT, LACKING = 0, 1  # of scratch.fits: by bits, which templates do not fit, and which lack a cell
+UNFIT, LACKING = 0, 1  # of scratch.fits; bits: templates that do not fit, or lack one cell
 NOBODY = -1
-_VISITS = 8  # a node is looked up again then; most have fewer, and looking is as dear as a playout
+_VISITS = 8  # a node is looked up again then; a lookup costs as much as a playout
 _BIT = np.uint64(1)
 
 
 @for_cells
-def start_zone(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
-    """Writes the zone of a finished game, and learns it."""
+def start_zone(tree: Tree, scratch: Scratch, options: Options, b: int, place: int) -> None:
+    """Writes the zone of a finished game, and learns a template from it."""
     if options.templates == 0:
         return
     cells = scratch.work[b].actions
@@ -48,11 +49,11 @@ def start_zone(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Non
 
 
 @for_cells
-def hand_zone_up(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> None:
-    """Gives the zone of `place`, just proven, to its parent.
+def hand_zone_up(tree: Tree, scratch: Scratch, options: Options, b: int, place: int) -> None:
+    """Passes the zone of `place`, which was just proven, to its parent.
 
-    A winning child's zone is the parent's. A losing one's refutes more moves; the zones of all
-    refutations together are the parent's, and a template, once no move is left.
+    A winning move's zone is the parent's. A losing move's zone refutes other moves too; the union
+    of all refutations is the parent's zone, and a template once no move is left.
     """
     node, edge = tree.nodes[b, place].parent, tree.nodes[b, place].parent_edge
     if options.templates == 0:
@@ -70,10 +71,10 @@ def hand_zone_up(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> N
 
 
 @kernel_function
-def recognise(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
+def recognise(tree: Tree, scratch: Scratch, options: Options, b: int, place: int) -> bool:
     """Whether templates prove the node; they may also refute some of its moves.
 
-    Looked up when a node is new, and again each time its visits have doubled.
+    Nodes are looked up when they are new, and again each time their visits have doubled.
     """
     if options.templates == 0 or tree.nodes[b, place].num_edges == 0:
         return False
@@ -86,16 +87,16 @@ def recognise(tree: Any, scratch: Any, options: Any, b: Any, place: Any) -> Any:
 
 
 @kernel_function
-def read_holders(tree: Any, scratch: Any, b: Any, place: Any) -> None:
-    """Who holds each cell, into the working memory."""
+def read_holders(tree: Tree, scratch: Scratch, b: int, place: int) -> None:
+    """Writes who holds each cell to the working memory."""
     holders = scratch.work[b].holders
     for cell in range(holders.shape[0]):
         holders[cell] = holder(tree.states[b, place], cell)
 
 
 @kernel_function
-def is_won(tree: Any, scratch: Any, b: Any, place: Any, mover: Any) -> Any:
-    """Whether a template of the mover's stands, or would with one more cell; that move wins."""
+def is_won(tree: Tree, scratch: Scratch, b: int, place: int, mover: int) -> bool:
+    """Whether a template of the mover is complete, or is with one more cell: that move wins."""
     words = compare(tree, scratch, b, mover)
     for word in range(words):
         fitting = ~scratch.fits[b, UNFIT, word]
@@ -113,18 +114,18 @@ def is_won(tree: Any, scratch: Any, b: Any, place: Any, mover: Any) -> Any:
 
 
 @kernel_function
-def is_lost(tree: Any, scratch: Any, b: Any, place: Any, opponent: Any) -> Any:
-    """Whether the opponent's templates leave the mover no move.
+def is_lost(tree: Tree, scratch: Scratch, b: int, place: int, opponent: int) -> bool:
+    """Whether the opponent's templates refute every move of the mover.
 
-    One that stands refutes them all; one that lacks a single cell is a threat, and refutes those
-    outside its zone.
+    A complete template refutes all moves; one that lacks a single cell is a threat, and refutes the
+    moves outside its zone.
     """
     words = compare(tree, scratch, b, opponent)
     zone = scratch.work[b].zone
     for word in range(words):
-        standing = ~(scratch.fits[b, UNFIT, word] | scratch.fits[b, LACKING, word])
-        if standing != np.uint64(0):
-            read_zone(tree, b, opponent, word * 64 + lowest(standing), tree.zones[b, place])
+        complete = ~(scratch.fits[b, UNFIT, word] | scratch.fits[b, LACKING, word])
+        if complete != np.uint64(0):
+            read_zone(tree, b, opponent, word * 64 + lowest(complete), tree.zones[b, place])
             first = tree.nodes[b, place].first_edge
             for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
                 mark_edge(tree, b, edge, -1.0)
@@ -147,10 +148,11 @@ def is_lost(tree: Any, scratch: Any, b: Any, place: Any, opponent: Any) -> Any:
 
 
 @kernel_function
-def compare(tree: Any, scratch: Any, b: Any, player: Any) -> Any:
-    """Writes which of the player's templates fit the holders to scratch.fits; returns the words.
+def compare(tree: Tree, scratch: Scratch, b: int, player: int) -> int:
+    """Writes which of the player's templates fit to scratch.fits; returns the number of words.
 
-    One fits where nobody else holds a cell of its zone, and the player all that he must but one.
+    A template fits if the opponent holds no cell of its zone, and the player holds all the cells it
+    needs but at most one.
     """
     words = start_comparing(tree, scratch, b, player)
     holders = scratch.work[b].holders
@@ -167,8 +169,8 @@ def compare(tree: Any, scratch: Any, b: Any, player: Any) -> Any:
 
 
 @kernel_function
-def start_comparing(tree: Any, scratch: Any, b: Any, player: Any) -> Any:
-    """All templates fit, but those in the last word that there are not; returns the words."""
+def start_comparing(tree: Tree, scratch: Scratch, b: int, player: int) -> int:
+    """Marks all templates as fitting, except unused bits; returns the number of words."""
     count = min(tree.roots[b].num_templates[player], 64 * tree.templates.shape[4])
     words = (count + 63) // 64
     for word in range(words):
@@ -180,7 +182,7 @@ def start_comparing(tree: Any, scratch: Any, b: Any, player: Any) -> Any:
 
 
 @kernel_function
-def read_zone(tree: Any, b: Any, player: Any, template: Any, zone: Any) -> None:
+def read_zone(tree: Tree, b: int, player: int, template: int, zone: NDArray[np.uint64]) -> None:
     """Copies a template's zone."""
     for word in range(zone.shape[0]):
         zone[word] = np.uint64(0)
@@ -190,14 +192,14 @@ def read_zone(tree: Any, b: Any, player: Any, template: Any, zone: Any) -> None:
 
 
 @kernel_function
-def has_bit(words: Any, template: Any) -> Any:
+def has_bit(words: NDArray[np.uint64], template: int) -> bool:
     """Whether the template's bit is set."""
     return (words[template // 64] >> np.uint64(template % 64)) & _BIT != np.uint64(0)
 
 
 @kernel_function
-def lowest(word: Any) -> Any:
-    """The place of the lowest bit that is set."""
+def lowest(word: np.uint64) -> int:
+    """The index of the lowest set bit."""
     bit = 0
     while (word >> np.uint64(bit)) & _BIT == np.uint64(0):
         bit += 1
@@ -208,8 +210,8 @@ def lowest(word: Any) -> Any:
 
 
 @kernel_function
-def learn(tree: Any, scratch: Any, b: Any, place: Any, winner: Any) -> None:
-    """Remembers why the node is won, and the same turned; of too many, the oldest are forgotten."""
+def learn(tree: Tree, scratch: Scratch, b: int, place: int, winner: int) -> None:
+    """Stores a template for the node's win, and its symmetric images, replacing the oldest."""
     read_holders(tree, scratch, b, place)
     work = scratch.work[b]
     for image in range(scratch.images.shape[0]):
@@ -223,8 +225,8 @@ def learn(tree: Any, scratch: Any, b: Any, place: Any, winner: Any) -> None:
 
 
 @kernel_function
-def is_known(tree: Any, scratch: Any, b: Any, player: Any) -> Any:
-    """Whether a template says as much with fewer cells."""
+def is_known(tree: Tree, scratch: Scratch, b: int, player: int) -> bool:
+    """Whether a stored template covers this one with fewer cells."""
     words = start_comparing(tree, scratch, b, player)
     work = scratch.work[b]
     for cell in range(work.in_zone.shape[0]):
@@ -241,8 +243,8 @@ def is_known(tree: Any, scratch: Any, b: Any, player: Any) -> Any:
 
 
 @kernel_function
-def write_template(tree: Any, scratch: Any, b: Any, player: Any) -> None:
-    """Puts the template in the working memory to the others."""
+def write_template(tree: Tree, scratch: Scratch, b: int, player: int) -> None:
+    """Stores the template that is in the working memory."""
     work, count = scratch.work[b], tree.roots[b].num_templates[player]
     tree.roots[b].num_templates[player] = count + 1
     template = count % (64 * tree.templates.shape[4])
@@ -252,7 +254,7 @@ def write_template(tree: Any, scratch: Any, b: Any, player: Any) -> None:
 
 
 @kernel_function
-def set_bit(words: Any, template: Any, is_set: Any) -> None:
+def set_bit(words: NDArray[np.uint64], template: int, is_set: bool) -> None:
     """Sets or clears the template's bit."""
     mask = _BIT << np.uint64(template % 64)
     if is_set:

@@ -1,9 +1,9 @@
 """Processes that compile a run's kernels for a GPU, while the run is being prepared.
 
-Each of the large ones takes ten to twenty seconds, and the small ones together half of that, nearly
-all of it in Python, so threads would not help. What the processes compile is found on disk (Numba's
-cache) when the run calls it. They are started before all else, so this module does without Numba,
-which takes seconds to import.
+Each of the large kernels takes ten to twenty seconds, and the small ones together half of that,
+nearly all of it in Python, so that threads would not help. The run finds the compiled kernels in
+Numba's cache on disk. The processes are started first of all, so that this module does not import
+Numba, which takes seconds.
 """
 
 import dataclasses
@@ -21,14 +21,14 @@ _PROGRAM = "plainzero.selfplay.gpu.compile_worker"
 _SELFPLAY, _SEARCH = ("select", "finish", "others"), ("search",)  # what each process compiles
 
 
-class Compilers:
-    """The processes that compile for a game, and end at once where that was done before.
+class CompileProcesses:
+    """Compile the kernels for a game, and exit at once if they are on disk.
 
-    As a context, it ends those that still run when it is left.
+    As a context manager, it ends the processes that still run.
     """
 
     def __init__(self, game: Game, name: str, search: SearchConfig, device: str = "cuda:0") -> None:
-        """Starts self-play's, with such searches; `name` is what `make_game` makes the game of."""
+        """Starts to compile self-play with these searches; `name` is the game's for `make_game`."""
         self._game, self._name, self._device = game, name, device
         self._search = search
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -36,36 +36,36 @@ class Compilers:
         self._start(_SELFPLAY, search)
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """The same object."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends those that still run."""
+        """Ends the processes that still run."""
         self.close()
 
-    def suit(self, search: SearchConfig) -> bool:
-        """Whether what is compiled for self-play is what such searches need."""
+    def is_for(self, search: SearchConfig) -> bool:
+        """Whether the kernels of self-play are those that these searches need."""
         from plainzero.selfplay.gpu.compile_worker import options_of
 
         begun, needed = (options_of(self._game, config) for config in (self._search, search))
-        return begun.known() == needed.known()
+        return begun.compile_time_values() == needed.compile_time_values()
 
-    def want_search(self, search: SearchConfig) -> None:
-        """Has those of such searches compiled too, once self-play's are done."""
+    def request_search(self, search: SearchConfig) -> None:
+        """Requests the kernels of searches too, once those of self-play are compiled."""
         self._later = search
 
     def wait(self) -> None:
-        """Returns once self-play's are done; what one could not compile is compiled when called."""
+        """Returns once self-play is compiled; a kernel that failed is compiled when called."""
         self._wait(_SELFPLAY)
         if self._later is not None:
             self._start(_SEARCH, self._later)
 
     def wait_for_search(self) -> None:
-        """Returns once those of searches are done, if they were started."""
+        """Returns once those of searches are compiled, if they were started."""
         self._wait(_SEARCH)
 
     def close(self) -> None:
-        """Ends those that still run: nobody needs them."""
+        """Ends the processes that still run."""
         for process in self._processes.values():
             process.terminate()
         self._wait(self._processes)

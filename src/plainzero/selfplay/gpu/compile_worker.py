@@ -1,6 +1,6 @@
-"""What a process does that compiles kernels for a run; see compilers.py.
+"""A process that compiles kernels for a run; see compile_processes.py.
 
-As a program: GAME KERNELS DEVICE SEARCH, the last in JSON. What was compiled before is left alone.
+Its arguments are GAME KERNELS DEVICE SEARCH, the last in JSON. Kernels on disk are left alone.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from plainzero.compiler.gpu_kernels import CudaKernel, upload
+from plainzero.compiler.gpu_kernels import GpuKernel
 from plainzero.devices import choose_device
 from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
@@ -19,16 +19,26 @@ from plainzero.games.rules import register
 from plainzero.search.config import SearchConfig
 from plainzero.search.evaluators import LeafArrays
 from plainzero.search.gpu import kernels as search_cuda
-from plainzero.search.gpu.runner import DEVICE
-from plainzero.search.kernels.scratch import Scratch, make_scratch
-from plainzero.search.resolve_options import Options, as_arguments, make_options, resolve
-from plainzero.search.tree_memory import TreeSize, edges_per_node, make_tree
+from plainzero.search.gpu.trees import GPU_MEMORY
+from plainzero.search.kernels.options import Options
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import edges_per_node
+from plainzero.search.resolve_options import as_arguments, make_options, resolve
+from plainzero.search.scratch_memory import make_scratch
+from plainzero.search.tree_memory import Memory, TreeSize, make_tree
 from plainzero.selfplay.config import SelfPlayConfig, resolve_selfplay
-from plainzero.selfplay.games_in_progress import BY_RULES, Games, make_games, make_plan, move_dtype
+from plainzero.selfplay.games_in_progress import (
+    BY_RULES,
+    Games,
+    make_games,
+    make_play_options,
+    move_dtype,
+    status_dtype,
+)
 from plainzero.selfplay.gpu import kernels as cuda
-from plainzero.selfplay.gpu.harvest import NUM_COUNTS, Harvest, finished_dtype
+from plainzero.selfplay.gpu.harvest import NUM_COUNTS, Harvest
 
-SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
+SELFPLAY: dict[str, tuple[GpuKernel, ...]] = {
     "select": (cuda.select_turns,),
     "finish": (cuda.finish_turns,),
     "others": (
@@ -39,41 +49,51 @@ SELFPLAY: dict[str, tuple[CudaKernel, ...]] = {
         cuda.observe_positions,
     ),
 }
-"""Of self-play, which a run begins with: what each process compiles."""
+"""The kernels of self-play, which a run needs first, by the process that compiles them."""
 
-SEARCH: dict[str, tuple[CudaKernel, ...]] = {
+SEARCH: dict[str, tuple[GpuKernel, ...]] = {
     "search": (search_cuda.play_round, search_cuda.report_games)
 }
-"""Of searches, by which a gate measures new weights."""
+"""The kernels of searches, with which a gate tests new weights."""
 
-_NODES = 8  # of the tree for which kernels are called
-_PATIENCE = 10  # added to the niceness of what is not needed at once
+_NODES = 8  # of the tree that the kernels are called with
+_NICENESS = 10  # added for kernels that are not needed at once
 
 
 def options_of(game: Game, search: SearchConfig) -> Options:
-    """What kernels for such searches with a network are compiled for."""
+    """The options that kernels for searches with a network are specialised for."""
     return as_arguments(make_options(_resolved(search), game))
 
 
 def _resolved(search: SearchConfig) -> SearchConfig:
-    """As a search with a network resolves it."""
+    """The options as a search with a network resolves them."""
     return resolve(search, lambda planes: planes)
 
 
 def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
-    """Compiles kernels for such searches by calling each for one game.
+    """Compiles kernels for these searches by calling each with one game."""
+    arguments = kernel_arguments(game, search, GPU_MEMORY)
+    for kernel in (SELFPLAY | SEARCH)[name]:
+        kernel(register(game), *arguments[kernel])
 
-    That of a search selects its first leaf. That of self-play has ended, so that nothing is
-    selected or finished; it is begun, and begun again, but not taken.
+
+def kernel_arguments(
+    game: Game, search: SearchConfig, memory: Memory
+) -> dict[GpuKernel, tuple[Any, ...]]:
+    """Arguments of each kernel, for one game in that memory.
+
+    The game of a search selects its first leaf. That of self-play has ended, so that nothing is
+    selected or finished; it is started twice, but not harvested.
     """
     search, options = _resolved(search), options_of(game, search)
     config = resolve_selfplay(SelfPlayConfig(games=1), game)
     size = TreeSize(nodes=_NODES, edges=_NODES * edges_per_node(game))
-    tree = make_tree(game, search, 1, size, DEVICE)
+    upload = memory.upload
+    tree = make_tree(game, search, 1, size, memory)
     scratch = Scratch(*map(upload, make_scratch(game, search, 1, 0)))
     games = make_games(game, 1)
-    games.seats["ending"] = BY_RULES
-    on_gpu, plan = Games(*map(upload, games)), upload(make_plan(config, search))
+    games.status["ending"] = BY_RULES
+    on_gpu, play_options = Games(*map(upload, games)), upload(make_play_options(config, search))
 
     def zeros(*shape: int, dtype: Any = np.float32) -> Any:
         return upload(np.zeros((1, *shape), dtype))
@@ -83,15 +103,15 @@ def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
     counts = upload(np.zeros((NUM_COUNTS, 1), np.int64))
     states = upload(games.states[-1:])
     harvest = Harvest(
-        games=zeros(dtype=finished_dtype(game)),
+        games=zeros(dtype=status_dtype(game)),
         moves=zeros(dtype=move_dtype(game)),
         states=states,
         policies=zeros(game.num_actions),
         outcomes=zeros(game.num_players),
         values=zeros(game.num_players),
     )
-    all_games = tree, scratch, on_gpu, plan
-    arguments: dict[CudaKernel, tuple[Any, ...]] = {
+    all_games = tree, scratch, on_gpu, play_options
+    arguments: dict[GpuKernel, tuple[Any, ...]] = {
         cuda.select_turns: (tree, scratch, options, on_gpu, leaves),
         cuda.finish_turns: (*all_games, options, leaves),
         cuda.begin_games: all_games,
@@ -102,8 +122,7 @@ def compile_kernels(game: Game, name: str, search: SearchConfig) -> None:
         search_cuda.play_round: (tree, scratch, options, states, leaves, False, True),
         search_cuda.report_games: (tree, scratch, options, zeros(4, dtype=np.int64)),
     }
-    for kernel in (SELFPLAY | SEARCH)[name]:
-        kernel(register(game), *arguments[kernel], 0, 1)
+    return {kernel: (*given, 0, 1) for kernel, given in arguments.items()}
 
 
 def are_compiled(game: Game, name: str, search: SearchConfig) -> bool:
@@ -113,10 +132,10 @@ def are_compiled(game: Game, name: str, search: SearchConfig) -> bool:
 
 
 def main(name: str, kernels: str, device: str, search: str) -> None:
-    """Compiles what is not on disk yet."""
+    """Compiles kernels that are not on disk yet."""
     game, config = make_game(name), SearchConfig(**json.loads(search))
     if kernels in SEARCH:
-        os.nice(_PATIENCE)
+        os.nice(_NICENESS)
     choose_device(device)
     if not are_compiled(game, kernels, config):
         compile_kernels(game, kernels, config)

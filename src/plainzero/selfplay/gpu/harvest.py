@@ -1,22 +1,20 @@
-"""Finished games taken out of the rows in which they were played, side by side in one place.
-
-For devices on which no game can be looked at alone: all that finished is written to columns, and
-new games begin in their rows.
-"""
+"""Takes finished games out of their rows on a GPU, packed side by side; new games start there."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.compiler.record_types import record_dtype
-from plainzero.games.contract import Game
+from plainzero.compiler.record_types import Record
 from plainzero.games.rules import play
-from plainzero.selfplay.games_in_progress import IN_PROGRESS
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import Tree
+from plainzero.selfplay.games_in_progress import IN_PROGRESS, Games
 from plainzero.selfplay.turn_kernels import start_game
 
-# Columns of the counts, and of their sums: what of a harvest there is. The first three need room;
-# the last one counts, in a store, the ended games that found none.
+# Rows of the counts: what each game adds to a harvest. The first three are limited by the room in
+# a store; the last counts the finished games that did not fit.
 GAMES, MOVES, TARGETS, SIMULATIONS, SEARCHES, FAULTS, WAITING = range(7)
 NUM_COUNTS = 7
 
@@ -24,71 +22,51 @@ NUM_COUNTS = 7
 class Harvest(NamedTuple):
     """Finished games, in the order of their rows. G games, M moves, N targets, P players."""
 
-    games: Any  # [G] see finished_dtype
-    moves: Any  # [M] see games.move_dtype; one game's after the other's
-    states: Any  # [N] the positions whose moves are targets, in the same order
-    policies: Any  # [N, A] what was found there
-    outcomes: Any  # [N, P] how the game ended, from the mover on
-    values: Any  # [N, P] what the search thought, from the mover on
-
-
-def finished_dtype(game: Game) -> np.dtype[Any]:
-    """What there is once per finished game."""
-    return record_dtype(
-        simulations=np.int64,
-        first_step=np.int64,
-        last_step=np.int64,
-        length=np.int32,
-        opening=np.int32,
-        ending=np.int32,
-        would_resign=np.int32,
-        is_checked=np.bool_,
-        returns=(np.float32, game.num_players),
-    )
+    games: Any  # [G] see status_dtype
+    moves: Any  # [M] see move_dtype; all of one game before those of the next
+    states: Any  # [N] the positions before moves that are targets, in the same order
+    policies: Any  # [N, A] the search's
+    outcomes: Any  # [N, P] how the game ended, the mover's result first
+    values: Any  # [N, P] of the search, the mover's first
 
 
 @kernel_function
-def count_game(scratch: Any, games: Any, b: Any, counts: Any) -> None:
-    """Writes what game b adds to a harvest: nothing unless it has ended."""
-    seat, is_ended = games.seats[b], games.seats[b].ending != IN_PROGRESS
+def count_game(scratch: Scratch, games: Games, b: int, counts: NDArray[np.int64]) -> None:
+    """Counts what game b adds to a harvest: nothing unless it has ended."""
+    status, is_ended = games.status[b], games.status[b].ending != IN_PROGRESS
     targets = 0
     if is_ended:
-        for turn in range(seat.length):
+        for turn in range(status.length):
             targets += games.moves[b, turn].is_target
     counts[GAMES, b] = is_ended
-    counts[MOVES, b] = seat.length if is_ended else 0
+    counts[MOVES, b] = status.length if is_ended else 0
     counts[TARGETS, b] = targets
-    counts[SIMULATIONS, b] = seat.simulations if is_ended else 0
-    counts[SEARCHES, b] = seat.searches if is_ended else 0
+    counts[SIMULATIONS, b] = status.simulations if is_ended else 0
+    counts[SEARCHES, b] = status.searches if is_ended else 0
     counts[FAULTS, b] = scratch.work[b].faults
     counts[WAITING, b] = 0
 
 
 @kernel_function
 def take_game(
-    tree: Any, scratch: Any, games: Any, plan: Any, b: Any, ends: Any, harvest: Any
+    tree: Tree,
+    scratch: Scratch,
+    games: Games,
+    play_options: Record,
+    b: int,
+    ends: NDArray[np.int64],
+    harvest: Harvest,
 ) -> None:
-    """Writes ended game b to the places before ends[:, b], and begins another one in its row."""
-    seat = games.seats[b]
-    record = harvest.games[ends[GAMES, b] - 1]
-    record.simulations = seat.simulations
-    record.first_step = seat.first_step
-    record.last_step = plan.step
-    record.length = seat.length
-    record.opening = seat.opening
-    record.ending = seat.ending
-    record.would_resign = seat.would_resign
-    record.is_checked = seat.is_checked
-    for player in range(seat.returns.shape[0]):
-        record.returns[player] = seat.returns[player]
+    """Writes game b, which has ended, up to the places ends[:, b]; starts a new one in its row."""
+    harvest.games[ends[GAMES, b] - 1] = games.status[b]
     take_moves(games, b, ends, harvest)
-    start_game(tree, scratch, games, plan, b)
+    start_game(tree, scratch, games, play_options, b)
 
 
 @kernel_function
-def take_moves(games: Any, b: Any, ends: Any, harvest: Any) -> None:
-    """Writes the moves of game b, and the positions of its targets, by playing it once more."""
-    state, length = games.states[b], games.seats[b].length
+def take_moves(games: Games, b: int, ends: NDArray[np.int64], harvest: Harvest) -> None:
+    """Writes the moves of game b, and the positions of its targets, by playing it again."""
+    state, length = games.states[b], games.status[b].length
     first, row = ends[MOVES, b] - length, ends[TARGETS, b]
     for turn in range(length):
         row -= games.moves[b, turn].is_target
@@ -102,13 +80,13 @@ def take_moves(games: Any, b: Any, ends: Any, harvest: Any) -> None:
 
 
 @kernel_function
-def take_target(games: Any, b: Any, turn: Any, harvest: Any, row: Any) -> None:
-    """Writes the position of game b, which is before that turn, and what to learn from it."""
+def take_target(games: Games, b: int, turn: int, harvest: Harvest, row: int) -> None:
+    """Writes the current position of game b, before that turn, and its targets."""
     harvest.states[row] = games.states[b]
     for action in range(harvest.policies.shape[1]):
         harvest.policies[row, action] = games.policies[b, turn, action]
     players, mover = harvest.values.shape[1], games.states[b].to_play
     for k in range(players):
         player = (mover + k) % players
-        harvest.outcomes[row, k] = games.seats[b].returns[player]
+        harvest.outcomes[row, k] = games.status[b].returns[player]
         harvest.values[row, k] = games.moves[b, turn].values[player]

@@ -1,7 +1,7 @@
-"""Thousands of games on a GPU: searched, played, ended and begun there; finished ones come back.
+"""Thousands of games on a GPU, played without the host; finished ones are harvested.
 
-The host starts rounds and takes harvests; it learns how many games have finished one harvest late,
-so the GPU never waits for it.
+The host starts rounds and harvests. It learns one harvest late how many games have finished, so
+that the GPU never waits for it.
 """
 
 import functools
@@ -13,20 +13,29 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from plainzero.compiler.gpu_kernels import put, upload, view
+from plainzero.compiler.gpu_memory import put, upload, view
 from plainzero.games.contract import Game, has_chance
 from plainzero.games.rules import register
-from plainzero.networks.gpu.backend import CudaEvaluator, record
+from plainzero.networks.gpu.backend import GpuNetworkEvaluator
+from plainzero.networks.gpu.graphs import record
 from plainzero.search.config import SearchConfig, check_for_game
 from plainzero.search.gpu.pipeline import Part, Pipeline, make_parts
-from plainzero.search.gpu.runner import DEVICE
+from plainzero.search.gpu.trees import GPU_MEMORY
 from plainzero.search.gpu.warp_lanes import lanes_for
-from plainzero.search.kernels.scratch import Scratch, make_scratch
+from plainzero.search.kernels.scratch import Scratch
+from plainzero.search.kernels.tree import edges_per_node
 from plainzero.search.resolve_options import as_arguments, make_options, resolve
 from plainzero.search.runner import check_faults
-from plainzero.search.tree_memory import edges_per_node, make_tree, plan_tree
+from plainzero.search.scratch_memory import make_scratch
+from plainzero.search.tree_memory import make_tree, plan_tree
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
-from plainzero.selfplay.games_in_progress import Games, make_games, make_plan, move_dtype
+from plainzero.selfplay.games_in_progress import (
+    Games,
+    make_games,
+    make_play_options,
+    move_dtype,
+    status_dtype,
+)
 from plainzero.selfplay.gpu import kernels as cuda
 from plainzero.selfplay.gpu.harvest import (
     FAULTS,
@@ -34,17 +43,16 @@ from plainzero.selfplay.gpu.harvest import (
     NUM_COUNTS,
     WAITING,
     Harvest,
-    finished_dtype,
 )
-from plainzero.selfplay.observations import DevicePositions
-from plainzero.selfplay.worker import kept_nodes
+from plainzero.selfplay.observations import PositionTensors
+from plainzero.selfplay.worker import reused_nodes
 
 _KNOWN_RESULTS = 2  # a round waits for its slowest game: docs/lab-notebook.md
-_SPARE_GAMES = 2  # room in a store for so many games' longest moves beyond what is asked for
+_SPARE_GAMES = 2  # additional room in a store, in games of the greatest length
 
 
 class Store(NamedTuple):
-    """Room for the games of a generation on the GPU. G games, M moves, N targets."""
+    """Memory on the GPU for the games of a generation. G games, M moves, N targets."""
 
     games: Tensor  # [G, bytes]
     moves: Tensor  # [M, bytes]
@@ -52,25 +60,25 @@ class Store(NamedTuple):
     policies: Tensor  # [N, A]
     outcomes: Tensor  # [N, P]
     values: Tensor  # [N, P]
-    taken: Tensor  # [NUM_COUNTS] how much of each there is
-    limits: Tensor  # [3] how many games, moves and targets there is room for
+    taken: Tensor  # [NUM_COUNTS] what it holds so far
+    limits: Tensor  # [3] of games, moves and targets
 
 
-class DeviceWorker:
+class GpuWorker:
     """Plays games side by side on the GPU, with a network there.
 
     Args:
         game: the game.
         evaluator: the network.
-        search: how moves are searched.
-        config: how games are played; `games` of them.
-        seed: of all games.
+        search: options of the searches.
+        config: options of the games.
+        seed: random seed of all games.
     """
 
     def __init__(  # noqa: D107
         self,
         game: Game,
-        evaluator: CudaEvaluator,
+        evaluator: GpuNetworkEvaluator,
         search: SearchConfig,
         config: SelfPlayConfig,
         seed: int,
@@ -83,38 +91,38 @@ class DeviceWorker:
         self._tag, self._count = register(game), self.config.games
         self._lanes = lanes_for(edges_per_node(game), self._count)
         count = self._count
-        size = plan_tree(game, self.search, count, kept_nodes(search, self.config))
-        tree = make_tree(game, self.search, count, size, DEVICE)
+        size = plan_tree(game, self.search, count, reused_nodes(search, self.config))
+        tree = make_tree(game, self.search, count, size, GPU_MEMORY)
         scratch = Scratch(*map(upload, make_scratch(game, self.search, count, seed)))
         games = Games(*map(upload, make_games(game, count)))
-        self._plan = make_plan(self.config, self.search)
-        self._arrays = (tree, scratch, games, upload(self._plan))
+        self._play_options = make_play_options(self.config, self.search)
+        self._arrays = (tree, scratch, games, upload(self._play_options))
         self._options = as_arguments(make_options(self.search, game, _KNOWN_RESULTS))
-        # Proofs and moves make for more work between two runs of the network than fits beside one:
-        # several parts gain nothing.
+        # Proofs and moves are more work between two evaluations than fits beside one, so that
+        # several parts would gain nothing.
         parts = make_parts(evaluator, count, count=1)
         self._stream = parts[0].batch.stream
         self._pipeline = Pipeline(parts, self._turn)
         self._counts = torch.zeros((NUM_COUNTS, count), dtype=torch.int64, device=self.device)
-        # What takes a harvest, by the address of a store, which is kept: no other may get that.
+        # The recorded harvest of each store, by its address; stores stay alive to keep theirs.
         self._recorded: dict[int, tuple[Store, Any]] = {}
         self._is_started = False
 
     def use_weights(self, step: int) -> None:
-        """Says that the evaluator now has the weights of that step: trees are emptied."""
-        self._plan["step"] = step
-        put(self._plan, self._arrays[-1])
+        """Restarts the searches, since the evaluator now has the weights of that step."""
+        self._play_options["step"] = step
+        put(self._play_options, self._arrays[-1])
         self._run(cuda.begin_searches if self._is_started else cuda.begin_games)
         self._is_started = True
 
     def play(self, rounds: int) -> None:
-        """Starts so many rounds of all games."""
+        """Starts `rounds` rounds of all games."""
         if not self._is_started:
             self.use_weights(0)
         self._pipeline.play(rounds)
 
     def make_store(self, positions: int) -> Store:
-        """Room for the games that make so many positions, and some more."""
+        """Memory for the games of `positions` positions, with some to spare."""
         sizes = games, moves, targets = self._plan_store(positions)
         players, room = self.game.num_players, functools.partial(torch.zeros, device=self.device)
 
@@ -122,7 +130,7 @@ class DeviceWorker:
             return room((count, dtype.itemsize), dtype=torch.uint8)
 
         return Store(
-            games=records(games, finished_dtype(self.game)),
+            games=records(games, status_dtype(self.game)),
             moves=records(moves, move_dtype(self.game)),
             states=records(targets, self.game.dtype),
             policies=room((targets, self.game.num_actions)),
@@ -133,11 +141,11 @@ class DeviceWorker:
         )
 
     def _plan_store(self, positions: int) -> tuple[int, int, int]:
-        """How many games, moves and targets there is to be room for.
+        """The number of games, moves and targets of a store.
 
-        Targets never run out before there are enough positions. Games and moves do where chance
-        wills it: there is room for as many moves as are searched for so many targets on average,
-        were every game's opening an average one and its first searched move its last.
+        There is always room for enough targets. Games and moves may run out by chance: the room is
+        what that number of targets needs on average, if every game had an average opening and
+        ended with its first searched move.
         """
         config, longest = self.config, self.game.max_turns + 1
         targets = positions + min(self._count, positions) + _SPARE_GAMES * longest
@@ -149,30 +157,30 @@ class DeviceWorker:
         return searches, moves + _SPARE_GAMES * longest, targets
 
     def harvest(self, store: Store) -> None:
-        """Starts to take the finished games into the store, as far as it has room for them.
+        """Starts to move the finished games that fit into the store.
 
-        The games that it had no room for wait for another store; `store.taken[WAITING]` of them.
+        The others, `store.taken[WAITING]` of them, wait for another store.
         """
         key = id(store.taken)
         if key in self._recorded:
             self._recorded[key][1]()
             return
-        self._take(store)  # for real: it compiles
+        self._take(store)  # not recorded: this compiles
         self._recorded[key] = store, record(lambda: self._take(store), self.device)
 
     def check(self, taken: NDArray[np.int64]) -> None:
-        """Raises what went wrong on the way; `taken` is a store's, on the host."""
+        """Raises an error for faults of the games; `taken` is a store's, on the host."""
         check_faults(self.game, int(taken[FAULTS]))
 
     def _take(self, store: Store) -> None:
-        tree, scratch, games, plan = self._arrays
+        tree, scratch, games, play_options = self._arrays
         counts, stream = self._counts, self._stream()
         self._launch(cuda.count_games, scratch, games, view(counts), stream=stream)
         ends = counts.cumsum(1) + store.taken[:, None]
         has_room = (ends[: len(store.limits)] <= store.limits[:, None]).all(0)
         fits = has_room & (counts[GAMES] > 0)
         harvest = Harvest(
-            games=_as_records(store.games, finished_dtype(self.game)),
+            games=_as_records(store.games, status_dtype(self.game)),
             moves=_as_records(store.moves, move_dtype(self.game)),
             states=_as_records(store.states, self.game.dtype),
             policies=view(store.policies),
@@ -184,7 +192,7 @@ class DeviceWorker:
             tree,
             scratch,
             games,
-            plan,
+            play_options,
             view(fits.to(torch.int8)),
             view(ends),
             harvest,
@@ -196,7 +204,7 @@ class DeviceWorker:
         store.taken[WAITING] = (counts[GAMES] * ~fits).sum()
 
     def _turn(self, part: Part, finishes: bool, selects: bool) -> None:
-        """Finishes the leaves of a part, with the moves that they decide; selects the next ones."""
+        """Finishes the leaves of a part, plays moves of finished searches, selects new leaves."""
         tree, scratch, games, _ = self._arrays
         leaves, rows = part.leaves(), (part.first, part.last)
         how: dict[str, Any] = {"lanes": self._lanes, "stream": part.batch.stream()}
@@ -212,22 +220,22 @@ class DeviceWorker:
         kernel(self._tag, *arguments, 0, self._count, stream=stream)
 
 
-def positions_of(store: Store, count: int) -> DevicePositions:
+def positions_of(store: Store, count: int) -> PositionTensors:
     """The first `count` targets in a store."""
     columns = (store.states, store.policies, store.outcomes, store.values)
-    return DevicePositions(*(column[:count] for column in columns))
+    return PositionTensors(*(column[:count] for column in columns))
 
 
-def observe_rows(game: Game, states: Tensor, rows: Tensor, planes: Tensor) -> None:
-    """Writes what a network sees of states[rows] to `planes`, on PyTorch's current stream.
+def observe_rows(game: Game, states: Tensor, rows: Tensor) -> Tensor:
+    """[B, *shape] the observations of states[rows], computed on PyTorch's current stream.
 
     Args:
         game: the game.
-        states: uint8 [N, itemsize], the game's own records.
+        states: uint8 [N, itemsize], the bytes of the game's records.
         rows: int64 [B].
-        planes: float32 [B, *shape].
     """
-    planes.zero_()
+    shape = (len(rows), *game.observation_shape)
+    planes = torch.zeros(shape, dtype=torch.float32, device=states.device)
     stream = int(torch.cuda.current_stream(planes.device).cuda_stream) if planes.is_cuda else 0
     cuda.observe_positions(
         register(game),
@@ -238,8 +246,9 @@ def observe_rows(game: Game, states: Tensor, rows: Tensor, planes: Tensor) -> No
         len(rows),
         stream=stream,
     )
+    return planes
 
 
 def _as_records(raw: Tensor, dtype: np.dtype[Any]) -> Any:
-    """[N] the records of which `raw` has the bytes [N, itemsize]."""
+    """[N] the records whose bytes are `raw` [N, itemsize]."""
     return view(raw.reshape(-1), dtype)

@@ -1,8 +1,8 @@
-"""Who may speak to the server: checks of Host, Origin, token and size, before anything is read.
+"""Access control: checks Host, Origin, token and size before a request is read.
 
-A page of another site that a visitor has open can send requests to 127.0.0.1, and a name that it
-controls can be made to point there; so a local server too must look at Host, at Origin, and at
-Sec-Fetch-Site, which browsers also send with requests that have no Origin.
+A page of another site can send requests to 127.0.0.1, and a domain name can resolve to it. So a
+local server must check Host, Origin, and Sec-Fetch-Site, which browsers also send with requests
+without an Origin.
 """
 
 import hmac
@@ -23,15 +23,14 @@ _HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
-_DOCS = "/docs"  # has a script within the page
-_OTHER_SITES = ("cross-site", "same-site")  # the latter: another port of this machine, say
+_OTHER_SITES = ("cross-site", "same-site")  # the latter includes other ports of this machine
 
 
-class Guard:
-    """An ASGI layer around the server.
+class AccessControl:
+    """ASGI middleware that refuses requests by Host, Origin, token or size.
 
     Args:
-        app: what is guarded.
+        app: the application behind it.
         options: host, names, token and the largest body.
     """
 
@@ -41,7 +40,7 @@ class Guard:
         self._hosts = {host.lower() for host in hosts}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Passes on what is allowed, and refuses the rest in one sentence."""
+        """Passes an allowed request on, and answers any other with one sentence."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -54,38 +53,39 @@ class Guard:
         elif scope["type"] == "websocket":
             await self._app(scope, receive, send)
         else:
-            limit = _Limit(receive, _with_headers(scope, send), self._options.limits.body_bytes)
+            limit = _Limit(receive, _with_headers(send), self._options.limits.body_bytes)
             await self._app(scope, limit.receive, limit.send)
             if limit.is_unanswered:
                 await _refuse(scope, receive, send, *self._too_long())
 
     def _refusal(self, scope: Any, headers: dict[str, str]) -> tuple[int, str] | None:
-        """The status and the sentence, where the request is not allowed."""
+        """The status and message for a request that is not allowed; None for an allowed one."""
         host = headers.get("host", "")
         if not self._is_own_name(_host_name(host)):
-            return 403, (
-                f"this server is not called {host!r}; start it with --name for other host names"
-            )
+            return 403, (f"unknown host name {host!r}; start the server with --name to allow it")
         origin = headers.get("origin")
         if origin is not None and _origin_host(origin) != host.lower():
-            return 403, f"requests from pages of {origin} are not answered"
+            return 403, f"requests from pages of {origin} are not allowed"
         is_api = scope["path"].startswith("/api")
         if is_api and headers.get("sec-fetch-site") in _OTHER_SITES:
-            return 403, "requests from pages of other sites are not answered"
+            return 403, "requests from pages of other sites are not allowed"
         size = headers.get("content-length", "0")
         if size.isdigit() and int(size) > self._options.limits.body_bytes:
             return self._too_long()
         if is_api and not self._has_token(scope, headers):
-            return 401, "this server needs its token: open the address that it printed"
+            return 401, "missing or wrong token: open the address that the server printed"
         return None
 
     def _too_long(self) -> tuple[int, str]:
-        return 413, f"the request is too long: {self._options.limits.body_bytes:,} bytes at most"
+        return (
+            413,
+            f"the request is longer than {self._options.limits.body_bytes:,} bytes",
+        )
 
     def _is_own_name(self, name: str) -> bool:
-        """Whether the server is meant; a name that points here by another's will is not its own.
+        """Whether a Host header names this server.
 
-        Where others may reach it, every address counts: only names can be made to point elsewhere.
+        If it is not local, every IP address does: only domain names can be made to resolve to it.
         """
         return name in self._hosts or (not self._options.is_local and _is_address(name))
 
@@ -103,10 +103,9 @@ class Guard:
 
 
 class _Limit:
-    """Cuts off a body that is longer than it said, or than is allowed.
+    """Cuts off a body that is longer than declared or allowed.
 
-    To the application the client is gone then; what it still answers is held back, unless it has
-    begun to before.
+    The application then sees a disconnected client; its answer is dropped unless it has begun.
     """
 
     def __init__(self, receive: Any, send: Any, most: int) -> None:
@@ -127,12 +126,12 @@ class _Limit:
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether the body was cut off before there was an answer."""
+        """Whether the body was cut off before the answer began."""
         return self._left < 0 and not self._has_begun
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, in small letters, without its port."""
+    """The name in a Host header, in lower case and without its port."""
     host = host.lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]
@@ -140,7 +139,7 @@ def _host_name(host: str) -> str:
 
 
 def _origin_host(origin: str) -> str | None:
-    """The host and port of an Origin header; None where it has none."""
+    """The host and port of an Origin header; None if it has none."""
     try:
         return urlsplit(origin).netloc.lower() or None
     except ValueError:
@@ -155,11 +154,11 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _with_headers(scope: Any, send: Any) -> Any:
-    """A `send` that adds the headers of a careful page."""
+def _with_headers(send: Any) -> Any:
+    """A `send` that adds the security headers."""
 
     async def sending(message: Any) -> None:
-        if message["type"] == "http.response.start" and scope["path"] != _DOCS:
+        if message["type"] == "http.response.start":
             message = {**message, "headers": [*message["headers"], *_HEADERS]}
         await send(message)
 

@@ -1,26 +1,28 @@
-"""Which errors are refusals, told to whoever asked, and which are faults, told to the log."""
+"""Which errors are the client's, with a message for it, and which are internal and only logged."""
 
 import contextlib
 import dis
-import reprlib
+import json
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any
 
 from plainzero.compiler.bind_rules import RuleError
-from plainzero.games.contract import Game
-from plainzero.search.runner import RuleFault
+from plainzero.games.contract import Game, RuleFault
+from plainzero.server.api.schemas.base import PATTERN_RULES
 
-FAULT = "the server failed; what happened is in its log"
+INTERNAL_ERROR = "internal error; the server's log has the details"
 _RAISE = dis.opmap["RAISE_VARARGS"]
-_MOST_TEXT = 200
+_MAX_TEXT = 200
+_MAX_INPUT = 60  # characters of a value that a message quotes
+_SOURCES = ("body", "path", "query")  # pydantic's first word for where a value is
 
 
-def is_refusal(error: BaseException) -> bool:
-    """Whether its text is a sentence of ours: a ValueError from a `raise` of PlainZero or of a game.
+def is_client_error(error: BaseException) -> bool:
+    """Whether its message is meant for the client: a ValueError that PlainZero or a game raises.
 
-    A ValueError of a library, or of Python itself within our own code, is a fault like any other:
-    its text was not written for whoever asked, and may hold a path.
+    A ValueError raised by a library, or by Python itself in our code, is an internal error: its
+    message is not written for clients and may contain a path.
     """
     if isinstance(error, RuleError | RuleFault):
         return True
@@ -32,39 +34,44 @@ def is_refusal(error: BaseException) -> bool:
 
 
 @contextlib.contextmanager
-def telling_rule_faults(game: Game) -> Iterator[None]:
-    """Makes a sentence that names the game of whatever its methods raise by mistake.
+def explaining_rule_errors(game: Game) -> Iterator[None]:
+    """Turns unexpected errors of a game's methods into a message that names the game.
 
     Raises:
-        ValueError: that sentence. Errors from elsewhere, and refusals, pass as they are.
+        ValueError: with that message. Client errors, and errors from elsewhere, pass unchanged.
     """
     try:
         yield
     except Exception as error:
-        if is_refusal(error) or not _comes_from(game, error):
+        if is_client_error(error) or not _comes_from(game, error):
             raise
-        # An OSError's text has a path in it.
-        text = "" if isinstance(error, OSError) else f": {error}".partition("\n")[0][:_MOST_TEXT]
+        # The text of an OSError contains a path.
+        text = "" if isinstance(error, OSError) else f": {error}".partition("\n")[0][:_MAX_TEXT]
         raise ValueError(
-            f"the rules of {game.name} raise {type(error).__name__}{text}; `plainzero check` tells "
-            "what is wrong with a game"
+            f"the rules of {game.name} raise {type(error).__name__}{text}; `plainzero check` says "
+            "why"
         ) from error
 
 
 def describe_invalid(problem: Mapping[str, Any]) -> str:
-    """The sentence about the first thing in a request that does not fit, of pydantic's `errors`."""
-    place = ".".join(str(part) for part in problem["loc"] if part != "body") or "the request"
+    """The message for one of pydantic's `errors` about a request."""
+    place = ".".join(str(part) for part in problem["loc"] if part not in _SOURCES) or "the request"
     if problem["type"] == "missing":
         return f"{place} is missing"
     if problem["type"] == "extra_forbidden":
-        return f"{place} is not known here; leave it out"
+        return f"unknown field {place}"
     if problem["type"] == "json_invalid":
-        return f"the request is not JSON: {problem['ctx']['error']}"
-    return f"{place}: {problem['msg']}; given was {reprlib.repr(problem['input'])}"
+        return f"the request is not valid JSON: {problem['ctx']['error']}"
+    given = json.dumps(problem["input"], ensure_ascii=False, default=str)
+    given = given if len(given) <= _MAX_INPUT else f"{given[:_MAX_INPUT]}…"
+    given = given.encode(errors="backslashreplace").decode()  # half a character of UTF-16
+    if problem["type"] == "string_pattern_mismatch":
+        return f"invalid {place} {given}: {PATTERN_RULES[problem['ctx']['pattern']]}"
+    return f"{place}: {problem['msg'].removeprefix('Value error, ')}; got {given}"
 
 
 def _comes_from(game: Game, error: BaseException) -> bool:
-    """Whether a method of the game, or of a class that it is made from, was running."""
+    """Whether a method of the game or of one of its base classes was running."""
     modules = {kind.__module__ for kind in type(game).__mro__}
     return any(
         step.tb_frame.f_globals.get("__name__") in modules for step in _steps(error.__traceback__)

@@ -7,29 +7,29 @@ from fastapi import APIRouter, Query
 
 from plainzero.games.contract import Game
 from plainzero.games.formats.saved_games import SavedGame, read_saved, to_json, to_sgf
-from plainzero.server.api.errors import telling_rule_faults
+from plainzero.server.api.errors import explaining_rule_errors
 from plainzero.server.api.schemas import games as messages
 from plainzero.server.api.schemas.base import GameName, Problem
 from plainzero.server.services import Services
 
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem} for code in (400, 401, 403, 413, 422)
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    code: {"model": Problem} for code in (400, 401, 403, 413, 415, 422)
 }
 
 
 def make_game_routes(services: Services) -> APIRouter:
-    """What can be asked about games; answered in threads, because rules are plain Python."""
-    router = APIRouter(tags=["games"], responses=REFUSALS)
+    """Routes about games. They run in threads, because rules are plain Python."""
+    router = APIRouter(tags=["games"], responses=ERROR_RESPONSES)
     positions = services.positions
 
     @router.get("/about")
     def about() -> messages.About:
-        """The server: version, limits, and what to show first."""
+        """The server's version and limits, and what to show first."""
         return services.about()
 
     @router.get("/health")
     async def health() -> messages.Health:
-        """How busy the server is."""
+        """The server's load."""
         return services.health()
 
     @router.get("/games")
@@ -39,22 +39,22 @@ def make_game_routes(services: Services) -> APIRouter:
 
     @router.post("/position")
     def position(position: messages.Position) -> messages.View:
-        """A position: its board, its legal moves, its result."""
+        """A position with its board, legal moves and result."""
         return positions.view(position)
 
     @router.post("/play")
     def play(request: messages.PlayRequest) -> messages.View:
-        """The position after a move, and after chance's moves that follow it."""
+        """The position after a move and the chance moves that follow it."""
         return positions.play(request)
 
     @router.get("/setup")
     def setup(game: Annotated[GameName, Query()]) -> messages.SetupOptions:
-        """What can stand where, to set up a position by hand."""
+        """What each cell can contain when a position is set up by hand."""
         return positions.setup_options(game)
 
     @router.post("/export")
     def export(request: messages.ExportRequest) -> messages.ExportedGame:
-        """A game as a file, in JSON or SGF."""
+        """A game as a JSON or SGF file."""
         return _export(services, request)
 
     @router.post("/import")
@@ -77,7 +77,7 @@ def _export(services: Services, request: messages.ExportRequest) -> messages.Exp
         players=list(request.players),
         resigned=request.resigned,
     )
-    with telling_rule_faults(game):
+    with explaining_rule_errors(game):
         content = to_sgf(game, saved) if request.format == "sgf" else to_json(game, saved)
     name = "".join(c if c.isalnum() or c == "-" else "_" for c in saved.game).strip("_")
     return messages.ExportedGame(file_name=f"{name}.{request.format}", content=content)
@@ -88,7 +88,7 @@ def _import(services: Services, request: messages.ImportRequest) -> messages.Imp
 
         def make_game(name: str) -> Game:
             game = services.catalogue.game(name)
-            reading.enter_context(telling_rule_faults(game))
+            reading.enter_context(explaining_rule_errors(game))
             return game
 
         saved = read_saved(request.content, make_game)

@@ -1,4 +1,4 @@
-"""The messages as OpenAPI components; `python -m plainzero.server.api.openapi` prints the document."""
+"""The messages as OpenAPI components; `python -m plainzero.server.api.openapi` prints them."""
 
 import importlib
 import json
@@ -12,10 +12,10 @@ from pydantic.json_schema import models_json_schema
 from plainzero import __version__
 from plainzero.server.api import schemas as messages
 from plainzero.server.api.schemas.base import Message
-from plainzero.server.api.schemas.searching import Player
-from plainzero.server.api.schemas.socket import FromPage, FromServer
+from plainzero.server.api.schemas.searching import Agent
+from plainzero.server.api.schemas.socket import FromClient, FromServer
 
-UNIONS: dict[str, Any] = {"FromPage": FromPage, "FromServer": FromServer, "Player": Player}
+UNIONS: dict[str, Any] = {"FromClient": FromClient, "FromServer": FromServer, "Agent": Agent}
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -58,7 +58,7 @@ def _subclasses(kind: type[Message]) -> Iterator[type[Message]]:
 
 
 def _require_tags(schema: dict[str, Any]) -> None:
-    """Asks for what tells messages apart, though the server can fill it in: both sides send it."""
+    """Makes the discriminator required: it has a default, but both sides always send it."""
     tags = [name for name, field in schema.get("properties", {}).items() if "const" in field]
     if tags:
         schema["required"] = [*tags, *(r for r in schema.get("required", []) if r not in tags)]

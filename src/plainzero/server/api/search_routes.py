@@ -1,4 +1,4 @@
-"""Routes for one search, one solution, one formula; streams go over the socket."""
+"""Routes for searches, solutions and selection formulas that do not stream."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
 
-from plainzero.server.api.game_routes import REFUSALS
+from plainzero.server.api.game_routes import ERROR_RESPONSES
 from plainzero.server.api.schemas import searching as messages
 from plainzero.server.api.schemas.base import Problem
 from plainzero.server.api.schemas.formula import FormulaAnswer, FormulaRequest
@@ -15,56 +15,56 @@ from plainzero.server.services import Services
 
 T = TypeVar("T")
 
-_LOOKING = 0.25  # seconds between looks whether the client is still there
+_POLL_SECONDS = 0.25  # between two checks that the client is still connected
 
 
 def make_search_routes(services: Services) -> APIRouter:
-    """What can be asked of players."""
-    router = APIRouter(tags=["search"], responses={**REFUSALS, 429: {"model": Problem}})
+    """Routes that run agents."""
+    router = APIRouter(tags=["search"], responses={**ERROR_RESPONSES, 429: {"model": Problem}})
 
     @router.post("/search")
     async def search(request: Request, body: messages.SearchRequest) -> messages.SearchAnswer:
-        """A player's move in a position, with what it thinks of every move."""
+        """An agent's move in a position, with statistics of every move."""
         game, state = await asyncio.to_thread(services.positions.game_and_state, body.position)
-        running = services.searches.run(
+        running = services.scheduler.run(
             client_of(request),
-            lambda turn: services.players.answer(game, state, body.player, body.seed, turn),
+            lambda slot: services.agents.answer(game, state, body.agent, body.seed, slot),
         )
         return await while_connected(request, running)
 
     @router.post("/outcomes")
     async def outcomes(request: Request, body: messages.OutcomesRequest) -> messages.Outcomes:
-        """What every move leads to with perfect play, where that is known."""
+        """The result of every move under perfect play, for games with a solver."""
         game, state = await asyncio.to_thread(services.positions.game_and_state, body.position)
-        running = services.searches.run(
+        running = services.scheduler.run(
             client_of(request),
-            lambda turn: services.players.outcomes(game, state, body.seconds, turn),
+            lambda slot: services.agents.outcomes(game, state, body.seconds, slot),
         )
         return await while_connected(request, running)
 
     @router.post("/formula")
     def formula(body: FormulaRequest) -> FormulaAnswer:
-        """What the selection formulas make of some children, by the search's own functions."""
+        """The selection formulas applied to given children."""
         return answer_formula(body)
 
     return router
 
 
 def client_of(request: Request) -> str:
-    """Whose turn it takes: requests from one address share theirs."""
+    """The client for the scheduler: all requests from one address count as one."""
     return f"http {request.client.host if request.client else ''}"
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T:
-    """The result of `work`; a client that goes away cancels it."""
+    """The result of `work`, which is cancelled if the client disconnects."""
     task: asyncio.Future[Any] = asyncio.ensure_future(work)
     try:
         while True:
-            done, _ = await asyncio.wait([task], timeout=_LOOKING)
+            done, _ = await asyncio.wait([task], timeout=_POLL_SECONDS)
             if done:
                 result: T = task.result()
                 return result
             if await request.is_disconnected():
-                raise ValueError("the client went away")
+                raise ValueError("the client disconnected")
     finally:
         task.cancel()

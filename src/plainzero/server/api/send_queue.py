@@ -1,61 +1,61 @@
-"""What a page has yet to receive: bounded, so that whoever has more to say waits until it reads."""
+"""Messages waiting to be sent to one client; bounded, so that senders wait for slow readers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 from plainzero.server.api.schemas.base import Message
 
-_MOST_UNSENT = 1 << 20  # characters
-_PATIENCE = 30.0  # seconds in which each message must go out
+_MAX_UNSENT = 1 << 20  # characters
+_SEND_SECONDS = 30.0  # to send one message
 
 
-class Outgoing:
-    """Messages on their way to one page.
+class SendQueue:
+    """The messages to one client that are not sent yet.
 
     Args:
-        send: what sends one; it takes as long as the page takes to make room for it.
-        most_unsent: characters; beyond them nothing is added but one more message.
-        patience: seconds that `send` may take.
+        send: sends one message; waits while the client's buffer is full.
+        max_unsent: characters; `put` waits while there are as many or more.
+        seconds: that `send` may take.
     """
 
     def __init__(  # noqa: D107
         self,
         send: Callable[[str], Awaitable[None]],
-        most_unsent: int = _MOST_UNSENT,
-        patience: float = _PATIENCE,
+        max_unsent: int = _MAX_UNSENT,
+        seconds: float = _SEND_SECONDS,
     ) -> None:
-        self._send, self._most_unsent, self._patience = send, most_unsent, patience
+        self._send, self._max_unsent, self._seconds = send, max_unsent, seconds
         self._texts: asyncio.Queue[str] = asyncio.Queue()
         self._was_sent = asyncio.Event()
         self.unsent = 0  # characters
 
     async def put(self, message: Message) -> None:
-        """Adds a message, when there is room."""
+        """Adds a message as soon as there is room."""
         while not self._has_room():
             self._was_sent.clear()
             await self._was_sent.wait()
         self._add(message)
 
-    def offer(self, message: Message) -> None:
-        """Adds a message that the page can do without, if there is room."""
+    def put_if_room(self, message: Message) -> None:
+        """Adds a message if there is room; otherwise drops it."""
         if self._has_room():
             self._add(message)
 
     async def send_all(self) -> None:
-        """Sends, for ever.
+        """Sends messages until cancelled.
 
         Raises:
-            TimeoutError: when the page does not read.
+            TimeoutError: if the client does not read.
         """
         while True:
             text = await self._texts.get()
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._seconds):
                 await self._send(text)
             self.unsent -= len(text)
             self._was_sent.set()
 
     def _has_room(self) -> bool:
-        return self.unsent < self._most_unsent
+        return self.unsent < self._max_unsent
 
     def _add(self, message: Message) -> None:
         text = message.model_dump_json()

@@ -1,7 +1,7 @@
-"""Which runs may load their game: one in a file is Python, and loading it executes it.
+"""Which game files the server may execute: loading a game from a file runs it as Python.
 
-Whoever can write into the folder of runs could otherwise have the server execute anything. So a
-file counts only where the command line named it, as a game or through a run.
+Otherwise anybody who can write to the runs folder could make the server execute anything. So a file
+is loaded only if the command line names it, directly or through a run.
 """
 
 import os
@@ -13,12 +13,12 @@ from typing import Any
 from plainzero.games.registry import is_open_spiel
 
 
-class GameTrust:
-    """Says whose game files are loaded.
+class TrustedGameFiles:
+    """The game files named on the command line.
 
     Args:
-        games: as the command line named them.
-        find_given: the folders of the runs that it named, as they are now.
+        games: named directly.
+        find_given: returns the current folders of the runs named there.
     """
 
     def __init__(  # noqa: D107
@@ -28,10 +28,10 @@ class GameTrust:
         self._find_given = find_given
 
     def check(self, run: Path, game: Any) -> None:
-        """Refuses the game of a run found in that folder, where nobody asked for its file.
+        """Refuses the game of a run if the command line does not name its file.
 
         Raises:
-            ValueError: says how to ask for it.
+            ValueError: says how to allow it.
         """
         file = file_of(game)
         if not file or file in self._files:
@@ -41,23 +41,24 @@ class GameTrust:
             return
         title = os.path.basename(game.partition("(")[0].strip())
         raise ValueError(
-            f"its game is in a file, {title}, which is not loaded unasked; start the server with "
-            "--game and that file, or name this run on the command line"
+            f"its game file {title} was not loaded, because it is not trusted; start the server "
+            "with --game and that file, or with this run on the command line"
         )
 
 
 def file_of(game: Any) -> str:
-    """The file of a game as config.toml or the command line has it; nothing where there is none.
+    """The file of a game named in config.toml or on the command line; empty if it has none.
 
-    The bundled games and OpenSpiel's are in no file of the user's.
+    Bundled games and those of OpenSpiel have none.
     """
     title = game.partition("(")[0].strip() if isinstance(game, str) else ""
-    path, colon, _ = title.rpartition(":")
-    return os.path.realpath(path) if colon and not is_open_spiel(title) else ""
+    # As registry.py reads it: in `link:x/y.py`, a colon belongs to the path.
+    path = title if title.endswith(".py") else title.rpartition(":")[0]
+    return os.path.realpath(path) if path and not is_open_spiel(title) else ""
 
 
 def _game_of(run: Path) -> Any:
-    """The game that a run's config.toml names; nothing is loaded."""
+    """The game named in a run's config.toml, which is not loaded."""
     try:
         return tomllib.loads((run / "config.toml").read_text(encoding="utf-8"))["about"]["game"]
     except (OSError, ValueError, KeyError, TypeError):

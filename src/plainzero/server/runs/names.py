@@ -1,4 +1,4 @@
-"""The names of runs: which are allowed, and which are free."""
+"""Names of runs: valid names, and unused ones."""
 
 import re
 from collections.abc import Callable
@@ -6,30 +6,30 @@ from pathlib import Path
 
 from plainzero.server.api.schemas.base import RUN_LETTERS, RUN_NAME
 
-_MOST_LETTERS = 90  # of a name that may get a number
-_LEFT_BEHIND = (".lock", "train.log")  # by a process that ended before it had written anything
+_MAX_LETTERS = 90  # before a number is appended
+_LEFTOVERS = (".lock", "train.log")  # of a process that exited before it wrote anything else
 
 
 def check_name(name: str) -> None:
-    """Refuses what a new run cannot be called.
+    """Refuses invalid names.
 
     Raises:
-        ValueError: says what it can be called.
+        ValueError: says which names are valid.
     """
     if not re.fullmatch(RUN_NAME, name) or name.startswith((".", "-")):
         raise ValueError(
-            f"{name!r} cannot be a run's name; take letters, digits and ( ) . , = + - _, not "
-            "beginning with . or -"
+            f"invalid run name {name!r}: use letters, digits and ( ) . , = + - _, and do not start "
+            "with . or -"
         )
 
 
 def allowed_name(name: str) -> str:
-    """The name with what may not be in a run's name replaced."""
-    return re.sub(f"[^{RUN_LETTERS}]", "-", name)[:_MOST_LETTERS].lstrip(".-") or "run"
+    """The name with invalid characters replaced."""
+    return re.sub(f"[^{RUN_LETTERS}]", "-", name)[:_MAX_LETTERS].lstrip(".-") or "run"
 
 
 def free_name(name: str, is_taken: Callable[[str], bool]) -> str:
-    """The name, with a number where it is taken."""
+    """The name, with a number appended if it is taken."""
     free, number = name, 2
     while is_taken(free):
         free, number = f"{name}-{number}", number + 1
@@ -37,14 +37,14 @@ def free_name(name: str, is_taken: Callable[[str], bool]) -> str:
 
 
 def is_used(folder: Path) -> bool:
-    """Whether there is something at that place that a new run must not touch.
+    """Whether the path holds something that a new run must not overwrite.
 
     Raises:
-        ValueError: when there can be no such place.
+        ValueError: if the path is impossible.
     """
     try:
         if not folder.is_dir():
             return folder.exists()
-        return any(path.is_file() and path.name not in _LEFT_BEHIND for path in folder.rglob("*"))
+        return any(path.is_file() and path.name not in _LEFTOVERS for path in folder.rglob("*"))
     except OSError as error:
-        raise ValueError(f"{folder.name!r} cannot be a run's name: {error.strerror}") from error
+        raise ValueError(f"invalid run name {folder.name!r}: {error.strerror}") from error

@@ -1,8 +1,7 @@
-"""Training in processes of their own: begun, asked to stop, and what became of them.
+"""Training in separate processes: starting and stopping them, and how they ended.
 
-A process is asked with SIGTERM, which `plainzero train` answers by saving and ending; asked again, it
-goes on doing so. What killing one loses: docs/training.md. None outlives this
-process: each hangs on a pipe that ends with it (leashed.py).
+SIGTERM asks `plainzero train` to save and exit; sending it again changes nothing. docs/training.md
+says what killing a process loses. None outlives this process: see exit_with_parent.py.
 """
 
 import os
@@ -17,58 +16,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plainzero.games.contract import Game
+from plainzero.operating_system import lower_priority, own_group
 from plainzero.server.api.schemas.runs import RunState
 
 if TYPE_CHECKING:
-    from plainzero.training.settings import RunConfig
     from plainzero.training.run_folder import RunFolder
+    from plainzero.training.settings import RunConfig
 
-NICENESS = 10
-"""Of training, unless told otherwise; searches that somebody waits for come first.
-
-It has all cores all the same: on two, beside other work, a search of 0.40 s took 0.44 s (nine in
-ten were done in 0.56 s); with training in one thread 0.47 s (0.72 s), and not nice, in either
-number of threads, 0.48 s (1.0 s).
-"""
-
-MOST_WEIGHTS = 100_000_000
-"""Of a network that the page may ask for: four times as many bytes, and training needs several."""
+MAX_WEIGHTS = 100_000_000
+"""The largest network for runs started by clients; training needs several times 4 bytes each."""
 
 CLOSING_SECONDS = 30.0
-"""How long `close` waits until what was done is saved."""
+"""How long `close` waits for runs to save."""
 
 _GOOD_CODES = (0, 130, 143, -signal.SIGINT, -signal.SIGTERM)
-_TAIL = 8192  # bytes of the log in which to look for the last line
+_TAIL = 8192  # bytes at the end of the log that are searched for its last line
 
 
-def plan_training(
+def configure_run(
     game: Game, minutes: float, settings: Iterable[str]
 ) -> tuple["RunConfig", list[str]]:
-    """A new run's config, and the settings that `plainzero train` makes it from.
+    """A new run's config, and the settings from which `plainzero train` makes it.
 
     Raises:
-        ValueError: for settings that there are not, or that make no sense for the game.
+        ValueError: if a setting is unknown or invalid for the game.
     """
-    from plainzero.training.settings import measure_engine, resolve_run
-    from plainzero.training.gpu.defaults import device_of_settings, new_config
+    from plainzero.training.choose_device import device_of_settings, new_config
+    from plainzero.training.settings import measure_backend, resolve_run
 
     chosen = [f"run.minutes={minutes}", *settings]
     device = device_of_settings(chosen, game)
     config = new_config(game, device, chosen)
     if config.run.minutes != minutes:
         raise ValueError(
-            f"run.minutes is {config.run.minutes:g} among the settings, but the run is to have "
-            f"{minutes:g} minutes; give them in one place"
+            f"the settings have run.minutes={config.run.minutes:g}, but minutes is {minutes:g}; "
+            "set only one of them"
         )
     _check_size(game, config)
     config = resolve_run(config, game, device)
-    if config.run.engine != "auto":
-        measure_engine(config, game, device)  # only checks the engine
+    if config.run.backend != "auto":
+        measure_backend(config, game, device)  # only checks the backend
     return config, chosen
 
 
 def _check_size(game: Game, config: "RunConfig") -> None:
-    """Refuses a network that would fill the memory, without making it."""
+    """Refuses a network that is too large, without allocating it."""
     import torch
 
     from plainzero.networks.architectures import Network
@@ -77,45 +69,53 @@ def _check_size(game: Game, config: "RunConfig") -> None:
     with torch.device("meta"):
         network = Network(game, resolve_network(config.network, game))
     weights = sum(weight.numel() for weight in network.parameters())
-    if weights > MOST_WEIGHTS:
+    if weights > MAX_WEIGHTS:
         raise ValueError(
-            f"the network would have {weights:,} weights; {MOST_WEIGHTS:,} are the most for a run "
-            "that is begun on the page: set fewer network.blocks, or network.channels or width"
+            f"the network would have {weights:,} weights; the limit for runs started here is "
+            f"{MAX_WEIGHTS:,}: set smaller network.blocks, network.channels or network.width"
         )
 
 
 @dataclass
-class Training:
-    """A process that this server has started."""
+class TrainingProcess:
+    """A training process started by this server."""
 
     process: "subprocess.Popen[bytes]"
     log: Path
-    log_start: int  # bytes of the log that were there before
+    log_start: int  # length of the log before the process started
     arguments: list[str]
     game: str
-    config: "RunConfig | None"  # of a run that it begins
+    config: "RunConfig | None"  # of a new run
     is_stopping: bool = False
 
     def is_alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether it is still running."""
         if self.process.poll() is None:
             return True
-        self.drop_leash()
+        self.close_pipe()
         return False
 
-    def drop_leash(self) -> None:
-        """Closes the pipe on which the process hangs, so that it ends if it has not yet."""
+    def ask_to_stop(self) -> None:
+        """Asks it to save and exit."""
+        self.is_stopping = True
+        if sys.platform == "win32":  # where terminating would kill it before it saves
+            self.close_pipe()
+        else:
+            self.process.terminate()
+
+    def close_pipe(self) -> None:
+        """Closes the pipe to the process, which then exits if it has not yet."""
         if self.process.stdin is not None:
             self.process.stdin.close()
 
-    def fault(self) -> str:
-        """Why it ended other than by itself or by being stopped; nothing where it did not."""
+    def error(self) -> str:
+        """Why it failed; empty if it did not."""
         code = self.process.poll()
         if code is None or code in _GOOD_CODES:
             return ""
         if code < 0:
-            return f"the training process was ended by {signal.Signals(-code).name}; resume it"
-        return self._last_line() or f"the training process ended with exit code {code}"
+            return f"the training process was killed by {signal.Signals(-code).name}; resume it"
+        return self._last_line() or f"the training process failed with exit code {code}"
 
     def _last_line(self) -> str:
         try:
@@ -129,29 +129,29 @@ class Training:
         return words[-1].removeprefix("plainzero: ") if words else ""
 
 
-class Trainings:
-    """The processes by folder; safe for threads."""
+class TrainingProcesses:
+    """Training processes by run folder. Thread-safe."""
 
-    def __init__(self, niceness: int = NICENESS) -> None:
-        """None yet; they will let others go first by so much."""
+    def __init__(self, niceness: int) -> None:
+        """No processes yet; each will have that niceness, 0 to 19."""
         self._niceness = niceness
         self._lock = threading.RLock()
-        self._by_path: dict[Path, Training] = {}
-        self._asked: dict[Path, int] = {}  # processes of others that were asked to stop
+        self._by_path: dict[Path, TrainingProcess] = {}
+        self._asked: dict[Path, int] = {}  # processes of other parents that were asked to stop
         self._is_closed = False
 
     def paths(self) -> list[Path]:
-        """The folders in which a process of ours has worked."""
+        """The folders of all processes started here."""
         with self._lock:
             return list(self._by_path)
 
     def is_any_alive(self) -> bool:
-        """Whether a process of ours is at work."""
+        """Whether a process started here is running."""
         with self._lock:
             return any(training.process.poll() is None for training in self._by_path.values())
 
-    def find(self, path: Path) -> Training | None:
-        """The latest process of ours in that folder."""
+    def find(self, path: Path) -> TrainingProcess | None:
+        """The latest process started here for that folder."""
         with self._lock:
             return self._by_path.get(path)
 
@@ -161,55 +161,55 @@ class Trainings:
         """Runs `plainzero train` with those arguments.
 
         Raises:
-            ValueError: when that cannot be done.
+            ValueError: if the process cannot be started.
         """
         log = path / "train.log"
-        command = [sys.executable, "-m", "plainzero.server.runs.exit_with_parent", "train", *arguments]
+        program = ["-m", "plainzero.server.runs.exit_with_parent", "train"]
+        command = [sys.executable, *program, *arguments]
         with self._lock:
             if self._is_closed:
-                raise ValueError("the server is shutting down; nothing is started any more")
+                raise ValueError("the server is shutting down and starts no more runs")
             try:
                 path.mkdir(parents=True, exist_ok=True)
                 with open(log, "ab") as file:
                     process = subprocess.Popen(
                         command,
-                        stdin=subprocess.PIPE,  # its leash; nothing is ever written
+                        stdin=subprocess.PIPE,  # nothing is ever written: see exit_with_parent.py
                         stdout=file,
                         stderr=subprocess.STDOUT,
-                        cwd=path,  # elsewhere, a folder may be called like the game
+                        cwd=path,  # elsewhere, a folder might have the name of the game
                         env=_environment(),
-                        start_new_session=True,  # Ctrl-C in the server's terminal is not for it
+                        **own_group(),  # so that Ctrl-C reaches the server only
                     )
                     log_start = file.tell()
             except OSError as error:
-                raise ValueError(f"training cannot be started: {error.strerror}") from error
-            _be_nice(process.pid, self._niceness)
+                raise ValueError(f"cannot start training: {error.strerror}") from error
+            lower_priority(process.pid, self._niceness)
             self._asked.pop(path, None)
-            self._by_path[path] = Training(process, log, log_start, arguments, game, config)
+            self._by_path[path] = TrainingProcess(process, log, log_start, arguments, game, config)
 
     def stop(self, folder: "RunFolder", name: str) -> None:
-        """Asks the process that trains there to save and to end.
+        """Asks the process that trains there to save and exit.
 
         Raises:
-            ValueError: when it cannot be reached.
+            ValueError: if it cannot be reached.
         """
         with self._lock:
             training = self._by_path.get(folder.path)
             if training is not None and training.is_alive():
-                training.is_stopping = True
-                training.process.terminate()
+                training.ask_to_stop()
                 return
             holder = folder.holder()
             if holder is None or holder == os.getpid():
                 raise ValueError(
-                    f"{name} is in use by a process that cannot be stopped from here; stop it "
-                    "where it was started"
+                    f"{name} is in use by a process that this server cannot stop; stop it where it "
+                    "was started"
                 )
             os.kill(holder, signal.SIGTERM)
             self._asked[folder.path] = holder
 
     def state(self, folder: "RunFolder") -> tuple[RunState | None, str]:
-        """What processes say of a run, and why it failed; None where only its files can tell."""
+        """A run's state by its processes, and why it failed; None if only its files can tell."""
         with self._lock:
             training = self._by_path.get(folder.path)
             if training is not None and training.is_alive():
@@ -218,23 +218,22 @@ class Trainings:
                 has_begun = folder.exists() and folder.last_process() == training.process.pid
                 return ("running" if has_begun else "starting"), ""
             if folder.is_locked():
-                self._by_path.pop(folder.path, None)  # somebody else has gone on with it
+                self._by_path.pop(folder.path, None)  # another process has resumed it
                 is_asked = self._asked.get(folder.path) == folder.last_process()
                 return ("stopping" if is_asked else "running"), ""
             if training is None:
                 return None, ""
-            if fault := training.fault():
-                return "failed", fault
+            if error := training.error():
+                return "failed", error
             return ("finished" if training.process.returncode == 0 else None), ""
 
     def close(self, seconds: float = CLOSING_SECONDS) -> None:
-        """Asks all to stop, waits so long at most, and kills those that are left."""
+        """Asks all processes to stop, waits up to `seconds`, and kills the rest."""
         with self._lock:
             self._is_closed = True
             trainings = list(self._by_path.values())
             for training in trainings:
-                training.is_stopping = True
-                training.process.terminate()
+                training.ask_to_stop()
         deadline = time.monotonic() + seconds
         for training in trainings:
             try:
@@ -242,26 +241,13 @@ class Trainings:
             except subprocess.TimeoutExpired:
                 training.process.kill()
                 training.process.wait()
-            training.drop_leash()
+            training.close_pipe()
 
 
 def _environment() -> dict[str, str]:
-    """Ours, for another working folder; unbuffered, so that the log's last line is the last."""
+    """This process's environment for another working folder, with an unbuffered log."""
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     if places := environment.get("PYTHONPATH"):
         absolute = map(os.path.abspath, places.split(os.pathsep))
         environment["PYTHONPATH"] = os.pathsep.join(absolute)
     return environment
-
-
-def _be_nice(process: int, niceness: int) -> None:
-    """Lets others go first; before the process has threads, which inherit it.
-
-    Where the kernel shares time among sessions first, the session has a niceness of its own.
-    """
-    try:
-        inherited = os.getpriority(os.PRIO_PROCESS, process)
-        os.setpriority(os.PRIO_PROCESS, process, max(inherited, niceness))
-        Path(f"/proc/{process}/autogroup").write_text(str(niceness))
-    except OSError:  # it has ended already, the kernel groups nothing, or that is not allowed
-        pass

@@ -1,6 +1,6 @@
-"""A run's folder as the server reads it: again only where something changed, and only what is new.
+"""Reads a run's folder, again only when something has changed, and only what is new.
 
-A folder may be written to by a training process at any moment, so nothing here changes it.
+A training process may write to the folder at any moment, so nothing here changes it.
 """
 
 import bisect
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from plainzero.training.run_folder import RunFolder
     from plainzero.training.saved_run import SavedRun
 
-_SETTLED = 1.0  # seconds; a clock of files may be coarser than two changes are apart
-_RETRY = 5.0  # seconds before a run that could not be opened is tried again
+_STAMP_SECONDS = 1.0  # within which two changes of a file may get the same time stamp
+_RETRY_SECONDS = 5.0  # before a run that failed to open is tried again
 
 Stamp = tuple[int, int, int]
 
 
 class Opened(NamedTuple):
-    """A run that could be read."""
+    """A run that was opened."""
 
     saved: "SavedRun"
     game: str  # its name in the catalogue
@@ -37,13 +37,13 @@ class Opened(NamedTuple):
 
 
 class RunReader:
-    """One run; safe for threads.
+    """Reads one run. Thread-safe.
 
     Args:
         path: of its folder.
-        name: of the run in the catalogue, which takes the path's place in messages.
-        name_of: the name in the catalogue of a game as config.toml has it.
-        check_game: refuses a run's folder and its game, where the game must not be loaded.
+        name: in the catalogue, which replaces the path in messages.
+        name_of: returns the catalogue's name of a game named in config.toml.
+        check_game: raises ValueError if the game of the run in that folder must not be loaded.
     """
 
     def __init__(  # noqa: D107
@@ -67,11 +67,11 @@ class RunReader:
         """The run.
 
         Raises:
-            ValueError: says what is wrong with it, a RunError's sentence.
+            ValueError: says why it cannot be opened.
         """
         with self._lock:
             stamp = stamp_of(self.path / "config.toml")
-            is_old = time.monotonic() - self._opened_at > _RETRY
+            is_old = time.monotonic() - self._opened_at > _RETRY_SECONDS
             if (
                 self._opened is None
                 or stamp != self._opened_stamp
@@ -99,7 +99,7 @@ class RunReader:
             return ValueError(self.without_path(error))
 
     def _load_game(self, about: Any) -> Game:
-        """The game as it was read from config.toml just now, if it may be loaded."""
+        """The game named in config.toml, if it may be loaded."""
         spec = about.get("game") if isinstance(about, dict) else None
         if not isinstance(spec, str):
             raise ValueError(f"{self.name}/config.toml names no game under [about]")
@@ -109,48 +109,48 @@ class RunReader:
         except (ValueError, TypeError, OSError) as error:
             reason = str(error).replace(os.path.dirname(file_of(spec)) + os.sep, "")
             raise ValueError(
-                f"the game of {self.name} cannot be made: {reason}; where its file was moved, say "
-                f"so in {self.name}/config.toml, under [about]"
+                f"cannot load the game of {self.name}: {reason}; if its file was moved, change "
+                f"the path in {self.name}/config.toml, under [about]"
             ) from error
 
     def folder(self) -> "RunFolder":
-        """The folder's paths; needs PyTorch."""
+        """The run's folder; needs PyTorch."""
         from plainzero.training.run_folder import RunFolder
 
         return RunFolder(self.path)
 
     def without_path(self, error: Exception | str) -> str:
-        """The message, with the run's name where the folder is named."""
+        """The message, with the folder's path replaced by the run's name."""
         return str(error).replace(str(self.path), self.name)
 
     def generations(self) -> list[Generation]:
-        """All whole generations; the list is the caller's."""
+        """All complete generations, in a new list."""
         with self._lock:
             return list(self._metrics.read())
 
     def latest(self) -> Generation | None:
-        """The last whole generation."""
+        """The last complete generation."""
         with self._lock:
             found = self._metrics.read()
             return found[-1] if found else None
 
     def since(self, generation: int) -> list[Generation]:
-        """The whole generations after that one."""
+        """The complete generations after that one."""
         with self._lock:
             found = self._metrics.read()
             return found[bisect.bisect_right(found, generation, key=lambda g: g.generation) :]
 
     def warning(self) -> str:
-        """What is wrong with the metrics; nothing where they are whole."""
+        """What is wrong with the metrics; empty if nothing is."""
         with self._lock:
             self._metrics.read()
             if not self._metrics.is_damaged:
                 return ""
             line = len(self._metrics.found) + 1
-            return f"metrics.jsonl is damaged in line {line}; what follows is not shown"
+            return f"metrics.jsonl is damaged in line {line}; later lines are not shown"
 
     def steps(self) -> list[int]:
-        """The steps whose weights are there; the list is the caller's."""
+        """The steps with saved weights, in a new list."""
         folder = self.path / "weights"
         with self._lock:
             stamp = stamp_of(folder)
@@ -158,12 +158,12 @@ class RunReader:
                 names = os.listdir(folder) if stamp is not None else []
                 stems = (name.removesuffix(".safetensors") for name in names)
                 self._steps = sorted(int(stem) for stem in stems if stem.isdecimal())
-                self._steps_stamp = stamp if _is_settled(stamp) else None
+                self._steps_stamp = stamp if _is_final(stamp) else None
             return list(self._steps)
 
 
 class MetricsReader:
-    """Follows a metrics.jsonl that grows, and whose last lines may be cut off and written anew."""
+    """Follows a growing metrics.jsonl whose last lines may be replaced."""
 
     def __init__(self, path: Path) -> None:
         """Nothing is read yet."""
@@ -171,33 +171,33 @@ class MetricsReader:
         self.is_damaged = False
         self._path = path
         self._stamp: Stamp | None = None
-        self._last = b""  # the last line that was read, to see whether it is still there
-        self._size = 0  # bytes read, whole lines
+        self._last = b""  # the last line read, to see whether it is still there
+        self._size = 0  # bytes read, in complete lines
 
     def read(self) -> list[Generation]:
-        """The generations so far, up to a line that is damaged or not whole yet."""
+        """The generations so far, up to a damaged or incomplete line."""
         stamp = stamp_of(self._path)
         if stamp is None:
-            self._begin()
+            self._reset()
         elif stamp != self._stamp:
-            self._read_on()
-            self._stamp = stamp if _is_settled(stamp) else None
+            self._read_new()
+            self._stamp = stamp if _is_final(stamp) else None
         return self.found
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self.found, self.is_damaged = [], False
         self._stamp, self._last, self._size = None, b"", 0
 
-    def _read_on(self) -> None:
+    def _read_new(self) -> None:
         try:
             with open(self._path, "rb") as file:
                 file.seek(self._size - len(self._last))
                 if file.read(len(self._last)) != self._last:
-                    self._begin()
+                    self._reset()
                     file.seek(0)
                 contents = file.read()
         except FileNotFoundError:
-            self._begin()
+            self._reset()
             return
         self.is_damaged = False
         for line in contents[: contents.rfind(b"\n") + 1].splitlines(keepends=True):
@@ -211,7 +211,7 @@ class MetricsReader:
 
 
 def _parse(line: bytes) -> Generation | None:
-    """A line of metrics; what is not a finite number cannot be sent and is left out."""
+    """One line of metrics without values that JSON cannot represent; None if it is damaged."""
     try:
         named = json.loads(line)
         numbers = {
@@ -226,7 +226,7 @@ def _parse(line: bytes) -> Generation | None:
 
 
 def stamp_of(path: Path) -> Stamp | None:
-    """What changes when a file or the entries of a folder do; None where there is none."""
+    """A value that changes with a file or a folder's entries; None if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:
@@ -234,6 +234,6 @@ def stamp_of(path: Path) -> Stamp | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _is_settled(stamp: Stamp | None) -> bool:
-    """Whether a later change must give another stamp."""
-    return stamp is not None and time.time() - stamp[0] / 1e9 > _SETTLED
+def _is_final(stamp: Stamp | None) -> bool:
+    """Whether every later change gives another stamp."""
+    return stamp is not None and time.time() - stamp[0] / 1e9 > _STAMP_SECONDS

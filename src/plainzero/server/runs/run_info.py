@@ -1,17 +1,17 @@
-"""A run as the page shows it: its state, how far it is, and its settings."""
+"""A run as the API describes it: its state, progress and settings."""
 
 import dataclasses
 from typing import Any
 
 from plainzero.server.api.schemas.runs import RunInfo, RunState
-from plainzero.server.runs.processes import Training, Trainings
+from plainzero.server.runs.processes import TrainingProcess, TrainingProcesses
 from plainzero.server.runs.reader import Opened, RunReader
 
 
-def describe_run(reader: RunReader, trainings: Trainings, can_train: bool) -> RunInfo:
-    """The run as it is now; a damaged one says what is wrong with it."""
+def describe_run(reader: RunReader, trainings: TrainingProcesses, can_train: bool) -> RunInfo:
+    """The current state of a run; for a damaged one, with the reason."""
     opened, problem = _try_to_open(reader)
-    state, fault = _find_state(reader, opened, trainings)
+    state, error = _find_state(reader, opened, trainings)
     training = trainings.find(reader.path)
     minutes, generations = _limits(opened, training)
     latest = reader.latest()
@@ -20,7 +20,7 @@ def describe_run(reader: RunReader, trainings: Trainings, can_train: bool) -> Ru
         run=reader.name,
         game=opened.game if opened else training.game if training else "",
         state=state,
-        message=fault or (problem if state == "failed" else "") or reader.warning(),
+        message=error or (problem if state == "failed" else "") or reader.warning(),
         generation=latest.generation if latest is not None else 0,
         generations=generations,
         seconds=numbers.get("seconds", 0.0),
@@ -34,7 +34,7 @@ def describe_run(reader: RunReader, trainings: Trainings, can_train: bool) -> Ru
 
 
 def describe_settings(reader: RunReader) -> dict[str, dict[str, Any]]:
-    """The sections of config.toml, with the game by its name; none where it is damaged."""
+    """The sections of config.toml, with the game's name in the catalogue; empty if damaged."""
     opened, _ = _try_to_open(reader)
     if opened is None:
         return {}
@@ -43,12 +43,12 @@ def describe_settings(reader: RunReader) -> dict[str, dict[str, Any]]:
 
 
 def check_has_time(reader: RunReader, opened: Opened, minutes: float | None) -> None:
-    """Refuses to go on where the limit is reached already.
+    """Refuses to resume a run that has reached its limit.
 
     Args:
         reader: of the run.
         opened: the run.
-        minutes: a new limit, in place of those that the run has.
+        minutes: a new limit that replaces the run's own.
     """
     latest = reader.latest()
     if latest is None:
@@ -59,13 +59,13 @@ def check_has_time(reader: RunReader, opened: Opened, minutes: float | None) -> 
         limit, generations = minutes, 0
     if _is_reached(seconds, limit * 60) or _is_reached(latest.generation, generations):
         raise ValueError(
-            f"{reader.name} has reached its limit: it has {latest.generation} generations in "
-            f"{seconds / 60:.1f} minutes; resume it with more minutes"
+            f"{reader.name} has reached its limit ({latest.generation} generations, "
+            f"{seconds / 60:.1f} minutes); resume it with more minutes"
         )
 
 
 def _try_to_open(reader: RunReader) -> tuple[Opened | None, str]:
-    """The run, or what is wrong with it."""
+    """The run, or why it cannot be opened."""
     try:
         return reader.open(), ""
     except ValueError as error:
@@ -73,24 +73,24 @@ def _try_to_open(reader: RunReader) -> tuple[Opened | None, str]:
 
 
 def _find_state(
-    reader: RunReader, opened: Opened | None, trainings: Trainings
+    reader: RunReader, opened: Opened | None, trainings: TrainingProcesses
 ) -> tuple[RunState, str]:
-    """The state, and why a process failed."""
+    """The state, and why its process failed."""
     try:
-        state, fault = trainings.state(reader.folder())
-    except ModuleNotFoundError:  # without PyTorch nobody can have started anything here
+        state, error = trainings.state(reader.folder())
+    except ModuleNotFoundError:  # without PyTorch no process can have been started
         return "failed", ""
     if state is not None:
-        return state, reader.without_path(fault)
+        return state, reader.without_path(error)
     if opened is not None:
         return ("finished" if _is_finished(reader, opened) else "stopped"), ""
-    # One of ours that was stopped before it had written its config can be begun again.
+    # A run started here and stopped before it wrote its config can be started again.
     is_unwritten = trainings.find(reader.path) is not None and not reader.folder().exists()
     return ("stopped" if is_unwritten else "failed"), ""
 
 
 def _is_finished(reader: RunReader, opened: Opened) -> bool:
-    """Whether a limit is reached, or the time left is too short for another generation's games."""
+    """Whether a limit is reached, or too little time is left for another generation's games."""
     latest, limits = reader.latest(), opened.saved.config.run
     if latest is None:
         return False
@@ -105,8 +105,8 @@ def _is_reached(count: float, limit: float) -> bool:
     return 0 < limit <= count
 
 
-def _limits(opened: Opened | None, training: Training | None) -> tuple[float, int]:
-    """Minutes and generations; from the plan where the run has not written its config yet."""
+def _limits(opened: Opened | None, training: TrainingProcess | None) -> tuple[float, int]:
+    """The limits of minutes and generations, also before the run has written its config."""
     if opened is not None:
         options = opened.saved.config.run
     elif training is not None and training.config is not None:

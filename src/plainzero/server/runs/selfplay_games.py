@@ -1,9 +1,8 @@
-"""The self-play games of a run: lists of them, and each with what the search said."""
+"""The self-play games of a run: lists, and single games with their search results."""
 
 from typing import TYPE_CHECKING, Any
 
 from plainzero.games.contract import CHANCE, Game
-from plainzero.server.lru_cache import Kept
 from plainzero.server.api.schemas.runs import (
     GameList,
     GameSummary,
@@ -11,6 +10,7 @@ from plainzero.server.api.schemas.runs import (
     RecordedGame,
     RecordedMove,
 )
+from plainzero.server.lru_cache import LruCache
 from plainzero.server.position_views import name_move
 from plainzero.server.runs.reader import RunReader, stamp_of
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from plainzero.selfplay.records import GameRecord
     from plainzero.selfplay.shards import Shard
 
-MOST_LISTED = 200
-_SHARDS_KEPT = 4
+MAX_LISTED = 200
+_CACHED_SHARDS = 4
 
 
 class RecordedGames:
-    """Reads shards, and keeps those read last; safe for threads."""
+    """Reads shards and caches the most recently used. Thread-safe."""
 
     def __init__(self) -> None:
-        """Nothing is read yet."""
-        self._kept: Kept[list[GameRecord]] = Kept(_SHARDS_KEPT)
+        """An empty cache."""
+        self._shards: LruCache[list[GameRecord]] = LruCache(_CACHED_SHARDS)
 
     def browse(self, reader: RunReader, generation: int | None, first: int, count: int) -> GameList:
-        """Games of a generation from the first on, of the newest generation by default.
+        """Games of a generation starting at `first`, by default of the newest generation.
 
         Raises:
-            ValueError: when there is no such generation, or its games are damaged.
+            ValueError: if there is no such generation, or its games are damaged.
         """
         shards = _shards_of(reader)
         if generation is None and not shards:
@@ -52,24 +52,24 @@ class RecordedGames:
         )
 
     def show(self, reader: RunReader, generation: int, index: int) -> RecordedGame:
-        """A game, its moves named by playing it again.
+        """A game, replayed to name its moves.
 
         Raises:
-            ValueError: when there is none, or the rules do not allow its moves any more.
+            ValueError: if there is no such game, or its moves are no longer legal.
         """
         records = self._read(reader, _shards_of(reader), generation)
         if not 0 <= index < len(records):
             raise ValueError(
-                f"{reader.name} has no game {index} in generation {generation}; its games there "
-                f"are 0 to {len(records) - 1}"
+                f"{reader.name} has no game {index} in generation {generation}; it has games "
+                f"0 to {len(records) - 1}"
             )
         opened = reader.open()
         try:
             moves = _replay(opened.saved.game, records[index])
         except ValueError as error:
             raise ValueError(
-                f"game {index} of generation {generation} cannot be played again: {error}; have "
-                "the rules changed since?"
+                f"game {index} of generation {generation} cannot be replayed: {error}; have the "
+                "rules changed since?"
             ) from error
         return RecordedGame(
             summary=_summarise(index, records[index]), game=opened.game, moves=moves
@@ -81,21 +81,21 @@ class RecordedGames:
         from plainzero.selfplay.shards import DamagedShard, load_shard
 
         if generation not in shards:
-            known = f"it has games of {min(shards)} to {max(shards)}" if shards else "it has none"
+            known = f"it has {min(shards)} to {max(shards)}" if shards else "it has none"
             raise ValueError(f"{reader.name} has no games of generation {generation}; {known}")
         shard, game = shards[generation], reader.open().saved.game
         key = (shard.path, stamp_of(shard.path), game.tag)
         try:
-            return self._kept.find(key, lambda: load_shard(game, shard))
+            return self._shards.get(key, lambda: load_shard(game, shard))
         except DamagedShard as error:
             raise ValueError(
                 f"the games of generation {generation} of {reader.name} are damaged: "
-                f"{reader.without_path(error)}; training goes on without them"
+                f"{reader.without_path(error)}; training continues without them"
             ) from error
 
 
 def _shards_of(reader: RunReader) -> "dict[int, Shard]":
-    """The shards by generation; read again where one was replaced in between."""
+    """The shards by generation; listed again if one was replaced meanwhile."""
     from plainzero.selfplay.shards import list_shards
 
     folder = reader.open().saved.folder.games
@@ -138,7 +138,7 @@ def _replay(game: Game, record: "GameRecord") -> list[RecordedMove]:
 
 
 def _shares(game: Game, policy: Any) -> list[PolicyShare]:
-    """The moves that have a share; none where the move was not to be learned."""
+    """The moves with a share; empty if the move is no training target."""
     return [
         PolicyShare(action=action, name=game.action_name(action), share=share)
         for action, share in enumerate(policy.tolist())

@@ -1,32 +1,31 @@
-"""What a search thinks of its position, finished or not."""
+"""The analysis of a position by a finished or running search."""
 
 import math
 from typing import Any
 
 from plainzero.games.contract import Game
+from plainzero.search.kernels.tree import ROOT
 from plainzero.search.result import SearchResult
-from plainzero.search.tree_memory import ROOT
 from plainzero.server.api.schemas.games import Move
 from plainzero.server.api.schemas.searching import Analysis
 from plainzero.server.searching.selection_scores import (
-    MoveStanding,
-    Standing,
-    give_opinions,
+    EdgeStatistics,
+    NodeStatistics,
     make_move,
     plain_options,
+    score_moves,
 )
 
 
 def analyse(result: SearchResult, step: int | None) -> Analysis:
-    """The root's statistics, and the line that the search expects.
+    """The root's statistics and the principal variation.
 
-    It takes about as long as the line has moves, whatever the size of the tree, and may be asked
-    for between two rounds of a search that goes on. Priors are those that selection uses: at a root
-    with noise, with its noise.
+    The cost depends on the length of the variation, not on the size of the tree, and a running
+    search may be analysed between two rounds. Priors are those of selection: they include noise.
 
     Args:
-        result: its tree must not be gone.
-        step: of the weights that were used, if any.
+        result: of the search, whose tree must still exist.
+        step: of the weights used, if any.
     """
     options = plain_options(result.options[0])
     return Analysis(
@@ -37,20 +36,20 @@ def analyse(result: SearchResult, step: int | None) -> Analysis:
         nodes=len(result.tree),
         is_proven=result.proven,
         best=result.best_action,
-        moves=give_opinions(result.game, options, _root_standing(result)),
+        moves=score_moves(result.game, options, _root_statistics(result)),
         variation=_name_line(result.game, result),
         step=step,
     )
 
 
-def _root_standing(result: SearchResult) -> Standing:
+def _root_statistics(result: SearchResult) -> NodeStatistics:
     roots, row = result.roots, result.row
     node = roots.nodes[row, ROOT]
     extra: Any = roots.node_extras[row, ROOT] if roots.node_extras.size else None
     edges = roots.edges[row, : int(node.num_edges)]
     exact = result.exact.tolist()
     moves = [
-        MoveStanding(
+        EdgeStatistics(
             action=int(edge.action),
             prior=float(edge.prior),
             visits=int(edge.visits),
@@ -61,7 +60,7 @@ def _root_standing(result: SearchResult) -> Standing:
         )
         for edge in edges
     ]
-    return Standing(
+    return NodeStatistics(
         is_root=True,
         mover=int(node.mover),
         sum_visits=int(node.sum_visits),
@@ -73,7 +72,7 @@ def _root_standing(result: SearchResult) -> Standing:
 
 
 def _name_line(game: Game, result: SearchResult) -> list[Move]:
-    """The expected moves with their players; they end where chance would move."""
+    """The principal variation with its players, up to the first chance node."""
     state = game.copy(result.roots.states[result.row, ROOT])
     line = []
     for action in result.principal_variation:

@@ -1,14 +1,12 @@
-"""Selection's formulas with numbers of one's own: what the page shows when a slider moves.
+"""The selection formulas applied to given numbers, for the page's formula view.
 
-The children become the edges of a root as a search has them, and the engine's own functions answer:
-noise, first-play urgency, scores, the choice, and the policy. As in a search, priors are kept as
-float32, N of the root is ΣN, and of equal scores the first wins.
+The children become the edges of a root, on which the search's own functions compute noise,
+first-play urgency, scores, the selection and the policy. As in a search, priors are float32, N of
+the root is ΣN, and ties go to the first child.
 """
 
 import functools
-import hashlib
 import math
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +16,10 @@ from plainzero.compiler.cpu_kernels import Kernel
 from plainzero.compiler.record_types import record_dtype
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
 from plainzero.search.config import FirstPlayUrgency, SearchConfig
-from plainzero.search.kernels.random_streams import make_streams
+from plainzero.search.kernels.options import FPU_INFINITE, UCT
 from plainzero.search.kernels.root import add_dirichlet_noise
 from plainzero.search.kernels.selection import Terms, best_edge, edge_score, node_terms
-from plainzero.search.resolve_options import FPU_INFINITE, UCT, make_options
-from plainzero.search.result import visits_to_policy
-from plainzero.search.tree_memory import (
+from plainzero.search.kernels.tree import (
     ROOT,
     Tree,
     amaf_dtype,
@@ -32,6 +28,9 @@ from plainzero.search.tree_memory import (
     node_extra_dtype,
     root_dtype,
 )
+from plainzero.search.resolve_options import make_options
+from plainzero.search.result import visits_to_policy
+from plainzero.search.scratch_memory import make_streams
 from plainzero.server.api.schemas.formula import (
     Child,
     Curve,
@@ -41,9 +40,9 @@ from plainzero.server.api.schemas.formula import (
 )
 
 _CURVE_POINTS = 60
-_NEAR_ONE = 1e-6  # how far rounding to float32 may take the sum of priors from 1
-_GAME = TicTacToe()  # options and states are a game's; selection at a root looks at none of it
-_NODE = record_dtype(  # what selection reads of a node; in 64 bits, for the visits of all children
+_NEAR_ONE = 1e-6  # tolerance for the sum of float32 priors
+_GAME = TicTacToe()  # any game: options and states need one, selection at a root does not
+_NODE = record_dtype(  # what selection reads of a node, in 64 bits for large sums of visits
     parent=np.int64,
     first_edge=np.int64,
     num_edges=np.int64,
@@ -55,13 +54,13 @@ _NODE_EXTRA, _EDGE, _EXTRA, _AMAF = node_extra_dtype(), edge_dtype(), extra_dtyp
 
 
 def answer_formula(request: FormulaRequest) -> FormulaAnswer:
-    """Every number that the page shows for these children and options.
+    """Scores, selections and curves for these children and options.
 
-    Priors that do not sum to 1 are normalised; where all are 0, they are equal. What is infinite is
-    None: the U of UCT without visits, the Q without visits where `fpu` is infinite, and the scores
-    made of them; in the choice it counts 10⁹, as in the engine. UCT has neither priors nor
-    first-play urgency, so there noise changes the priors shown and no score. As selections add
-    visits, the parent's value takes in the Q of each, as in a search.
+    Priors that do not sum to 1 are normalised; if all are 0, they become equal. Infinity is
+    None: U of UCT without visits, Q without visits if `fpu` is infinite, and scores that contain
+    them; the selection counts them as 10⁹, like the search. UCT has neither priors nor first-play
+    urgency, so noise changes the priors shown but no score. As selections add visits, the parent's
+    value includes the Q of each, as in a search.
     """
     options, tree = _make_options(request), _make_root(request)
     noise = _add_noise(tree, options, request.seed)
@@ -71,7 +70,7 @@ def answer_formula(request: FormulaRequest) -> FormulaAnswer:
     points = _curve_points(request.curve_visits)
     rows = list(zip(request.children, priors, noise, policy.tolist(), strict=True))
     choice = int(best_edge(tree, options[0], 0, ROOT))
-    order = _select(tree, options, request)  # the last to see the tree, because it adds visits
+    order = _select(tree, options, request)  # last, because it adds visits
     return FormulaAnswer(
         children=[_score_child(formula, *row) for row in rows],
         choice=choice,
@@ -84,8 +83,8 @@ def answer_formula(request: FormulaRequest) -> FormulaAnswer:
     )
 
 
-def _make_options(request: FormulaRequest) -> Any:
-    """[1] the options as compiled code sees them."""
+def _make_options(request: FormulaRequest) -> NDArray[Any]:
+    """[1] the options as compiled code reads them."""
     config = SearchConfig(
         selection=request.selection,
         c_uct=request.c_uct,
@@ -102,14 +101,14 @@ def _make_options(request: FormulaRequest) -> Any:
 
 
 def _first_play_urgency(request: FormulaRequest) -> FirstPlayUrgency:
-    """What a search makes of it: UCT's own formula is infinite, and for the others auto is zero."""
+    """The option as a search resolves it: always infinite for UCT; otherwise auto is zero."""
     if request.selection == "uct":
         return "infinite"
     return "zero" if request.fpu == "auto" else request.fpu
 
 
 def _make_root(request: FormulaRequest) -> Tree:
-    """A root with the children for edges."""
+    """A root with one edge per child."""
     count = len(request.children)
     tree = Tree(
         nodes=np.zeros((1, 1), _NODE),
@@ -133,7 +132,7 @@ def _make_root(request: FormulaRequest) -> Tree:
 
 
 def _priors(request: FormulaRequest) -> NDArray[np.float64]:
-    """The priors given, with a sum of 1."""
+    """The priors, normalised to a sum of 1."""
     priors = np.array([child.prior for child in request.children])
     total = math.fsum(priors)
     if total == 0.0:
@@ -142,20 +141,21 @@ def _priors(request: FormulaRequest) -> NDArray[np.float64]:
 
 
 class _Draws(NamedTuple):
-    """What the root's noise needs of a search's working memory."""
+    """The part of a search's scratch memory that root noise uses."""
 
     work: NDArray[Any]  # [1]
     streams: NDArray[np.uint64]  # [1]
 
 
-def _add_noise(tree: Tree, options: Any, seed: int) -> list[float]:
-    """η of each edge, after mixing it into the priors: what a search with this seed draws."""
+def _add_noise(tree: Tree, options: NDArray[Any], seed: int) -> list[float]:
+    """Mixes noise into the priors as a search with this seed does; returns η of each edge."""
     count = tree.edges.shape[1]
     if not options[0].noise_weight > 0.0:
         return [0.0] * count
     work = np.zeros(1, record_dtype(weights=(np.float64, count)))
-    with np.errstate(over="ignore"):  # a tiny alpha: compiled code goes on silently, with η = 0
-        add_dirichlet_noise(tree, _Draws(work, make_streams(seed, 1)), options[0], 0)
+    with np.errstate(over="ignore"):  # a tiny alpha: compiled code ignores the overflow, and η is 0
+        draws: Any = _Draws(work, make_streams(seed, 1))
+        add_dirichlet_noise(tree, draws, options[0], 0)
     gammas: list[float] = work["weights"][0].tolist()
     total = sum(gammas)
     return [gamma / total for gamma in gammas] if total > 0.0 else gammas
@@ -169,7 +169,7 @@ class _Formula(NamedTuple):
     first_play: float | None  # Q without visits; None: infinite
 
     def q(self, child: Child, visits: int) -> float | None:
-        """Q of the child if it had so many visits."""
+        """Q of the child if it had that many visits."""
         return child.q if visits > 0 else self.first_play
 
     def score(self, q: float | None, prior: float, visits: int) -> float | None:
@@ -179,9 +179,9 @@ class _Formula(NamedTuple):
         return float(edge_score(self.selection, q, prior, visits, self.terms))
 
 
-def _make_formula(tree: Tree, options: Any) -> _Formula:
+def _make_formula(tree: Tree, options: NDArray[Any]) -> _Formula:
     terms = node_terms(tree, options[0], 0, ROOT)
-    # Numbers of Python's own, because NumPy's take several times as long, one at a time.
+    # Python floats, because NumPy scalars are several times slower.
     terms = terms._replace(
         first_play=float(terms.first_play), c=float(terms.c), parent=float(terms.parent)
     )
@@ -211,7 +211,7 @@ def _draw_curve(formula: _Formula, child: Child, prior: float, points: tuple[int
 
 @functools.lru_cache(maxsize=64)
 def _curve_points(last: int) -> tuple[int, ...]:
-    """0 … last: every whole number at first, then ever wider apart, about 60 in all."""
+    """About 60 numbers from 0 to `last`: consecutive at first, then with growing gaps."""
     points = [0, 1]
     while points[-1] < last:
         left = max(1, _CURVE_POINTS - len(points))
@@ -220,12 +220,12 @@ def _curve_points(last: int) -> tuple[int, ...]:
     return tuple(points)
 
 
-def _select(tree: Tree, options: Any, request: FormulaRequest) -> list[int]:
-    """The edges that selection takes one after the other; they get the visits."""
+def _select(tree: Tree, options: NDArray[Any], request: FormulaRequest) -> list[int]:
+    """The edges selected one after the other, each of which gains a visit."""
     order = np.zeros(request.selections, np.int64)
     if request.selections > 0:
         given = np.array([child.q for child in request.children])
-        select_in_turn(_tag(), tree, options, given, order)
+        select_in_turn(_GAME.tag, tree, options, given, order)
     taken: list[int] = order.tolist()
     return taken
 
@@ -236,8 +236,10 @@ def _parent_value(tree: Tree) -> float:
 
 
 @Kernel
-def select_in_turn(tree: Any, options: Any, given: Any, order: Any) -> None:
-    """Writes the edges selected one after the other; every visit of an edge gives given[edge]."""
+def select_in_turn(
+    tree: Tree, options: NDArray[Any], given: NDArray[np.float64], order: NDArray[np.int64]
+) -> None:
+    """Writes the edges selected one after the other; each visit of an edge returns given[edge]."""
     node = tree.nodes[0, ROOT]
     for step in range(order.shape[0]):
         place = best_edge(tree, options[0], 0, ROOT)
@@ -248,10 +250,3 @@ def select_in_turn(tree: Any, options: Any, given: Any, order: Any) -> None:
         node.sum_visits += 1
         node.value_sum[0] += given[place]
         order[step] = place
-
-
-@functools.cache
-def _tag() -> str:
-    """Names all source in the compiled code, for the disk cache: the search's by the game's tag."""
-    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
-    return f"{_GAME.tag}_{own}"

@@ -1,7 +1,7 @@
-"""Compiling what searches need: one thing at a time, in a thread of its own, while others compute.
+"""Compiles what searches need, in a separate thread, while other searches compute.
 
-A game that was never played here takes seconds to compile, a large one half a minute, and nothing
-can end that before it is done. So it has no part in the turns, and whoever waits for it can leave.
+Compiling a new game takes seconds, a large one half a minute, and cannot be interrupted. So it
+takes no slot, and a search that waits for it can be stopped.
 """
 
 import threading
@@ -11,37 +11,37 @@ from dataclasses import dataclass
 
 from plainzero.opponents.agent import Stopped
 from plainzero.search.runner import StopFlag
-from plainzero.server.searching.scheduler import Turn
+from plainzero.server.searching.scheduler import Slot
 
-_ASKING = 0.05  # seconds between looks at the stop flag while waiting
+_POLL_SECONDS = 0.05  # between two checks of the stop flag while waiting
 
 
-class CompilingAhead:
-    """Compiles each thing once, before the searches that need it go on."""
+class Precompiler:
+    """Compiles each key once, before the searches that need it."""
 
     def __init__(self) -> None:
         """Nothing is compiled yet."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compiling")
-        self._known: set[Hashable] = set()  # as many as there is compiled code in memory
+        self._known: set[Hashable] = set()  # bounded by the compiled code in memory
         self._jobs: dict[Hashable, _Job] = {}
         self._lock = threading.Lock()
 
-    def finish(self, key: Hashable, compile_it: Callable[[], object], turn: Turn) -> None:
-        """Returns when `compile_it` has run for `key`, now or before; others compute meanwhile.
+    def ensure(self, key: Hashable, compile_it: Callable[[], object], slot: Slot) -> None:
+        """Returns once `compile_it` has run for `key`; other searches use the slot meanwhile.
 
-        What it raises, it raises for all who wait, and is tried again for the next.
+        An error is raised in all waiting searches, and the next call tries again.
 
         Raises:
-            Stopped: when the turn's search is stopped before. If nobody else waits and compiling
-                has not begun, it never does.
+            Stopped: if the search is stopped while it waits. If no other search waits and compiling
+                has not begun, it is cancelled.
         """
         if key in self._known:
             return
-        with turn.aside():
-            self._wait(key, compile_it, turn.stop)
+        with slot.released():
+            self._wait(key, compile_it, slot.stop)
 
     def close(self) -> None:
-        """Begins nothing more."""
+        """Cancels what has not begun."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, key: Hashable, compile_it: Callable[[], object], stop: StopFlag) -> None:
@@ -52,13 +52,13 @@ class CompilingAhead:
             while not job.future.done():
                 if stop.is_set():
                     raise Stopped("stopped while the game was being compiled; ask again later")
-                wait([job.future], timeout=_ASKING)
+                wait([job.future], timeout=_POLL_SECONDS)
             job.future.result()
         finally:
             self._leave(key, job)
 
     def _join(self, key: Hashable, compile_it: Callable[[], object]) -> "_Job | None":
-        """What is being compiled for `key`; None where that is done."""
+        """The job that compiles `key`; None if that is done."""
         with self._lock:
             if key in self._known:
                 return None
@@ -74,18 +74,18 @@ class CompilingAhead:
             if job.is_compiled():
                 self._known.add(key)
             if not job.num_waiting:
-                job.future.cancel()  # without effect once it has begun
+                job.future.cancel()  # has no effect once it has begun
                 del self._jobs[key]
 
 
 @dataclass
 class _Job:
-    """Something to compile, and how many searches wait for it."""
+    """A compilation, and the number of searches that wait for it."""
 
     future: Future[object]
     num_waiting: int = 0
 
     def is_compiled(self) -> bool:
-        """Whether it was done, and without a fault."""
+        """Whether it has succeeded."""
         is_done = self.future.done() and not self.future.cancelled()
         return is_done and self.future.exception() is None

@@ -1,9 +1,9 @@
-"""Whose search runs: a bounded number at once, and everybody in turn.
+"""Schedules searches fairly among clients.
 
-Each search has a thread of its own, from a bounded number; only as many as there are cores compute
-at the same time. One that has computed for a while gives way to those that wait, so a long search
-delays a short one by a fraction of a second. Waiting goes round by client, and each client has only
-a few of the threads: who asks for ten things waits longer for them than who asks for one.
+Each search has one thread of a limited number; only as many threads as there are cores compute at
+the same time, each in a slot. A search that has computed for a while yields its slot if others are
+waiting, so a long search delays a short one by a fraction of a second. Clients take turns, and each
+may have only a few threads: a client with ten searches waits longer than a client with one.
 """
 
 import asyncio
@@ -19,26 +19,26 @@ from plainzero.search.runner import StopFlag
 
 T = TypeVar("T")
 
-_QUANTUM = 0.1  # seconds of computing before a search gives way
-_ASKING = 0.05  # seconds between looks at the stop flag while waiting for a turn
-_LOOKING = 0.25  # and while waiting for a thread
+_QUANTUM = 0.1  # seconds of computing before a search yields
+_SLOT_POLL_SECONDS = 0.05  # between two checks of the stop flag while waiting for a slot
+_THREAD_POLL_SECONDS = 0.25  # and while waiting for a thread
 
 
-class Busy(RuntimeError):
-    """Too many wait already."""
+class TooBusy(RuntimeError):
+    """Too many searches are waiting."""
 
 
-class Turns:
-    """The right to compute, handed round among threads, client by client."""
+class SlotQueue:
+    """A limited number of slots for computing, assigned to clients in turn."""
 
     def __init__(self, slots: int) -> None:
-        """At most `slots` threads compute at once."""
+        """At most `slots` threads compute at the same time."""
         self._free = slots
         self._condition = threading.Condition()
         self._waiting: OrderedDict[str, deque[object]] = OrderedDict()  # next client first
 
-    def take(self, client: str, stop: StopFlag) -> bool:
-        """Waits for a turn; False when `stop` is set before it comes."""
+    def acquire(self, client: str, stop: StopFlag) -> bool:
+        """Waits for a slot; returns False if `stop` is set first."""
         ticket = object()
         with self._condition:
             self._waiting.setdefault(client, deque()).append(ticket)
@@ -47,20 +47,20 @@ class Turns:
                     self._leave(client, ticket)
                     self._condition.notify_all()
                     return False
-                self._condition.wait(_ASKING)
+                self._condition.wait(_SLOT_POLL_SECONDS)
             self._leave(client, ticket)
             self._free -= 1
             self._condition.notify_all()
             return True
 
-    def give_back(self) -> None:
-        """Ends a turn."""
+    def release(self) -> None:
+        """Frees a slot."""
         with self._condition:
             self._free += 1
             self._condition.notify_all()
 
-    def is_wanted(self) -> bool:
-        """Whether anybody waits."""
+    def has_waiters(self) -> bool:
+        """Whether any thread is waiting."""
         return bool(self._waiting)
 
     def _is_next(self, client: str, ticket: object) -> bool:
@@ -68,114 +68,114 @@ class Turns:
         return client == first and self._waiting[client][0] is ticket
 
     def _leave(self, client: str, ticket: object) -> None:
-        """Takes the ticket out; the client's next one goes to the end of the round."""
+        """Removes a ticket; the client's next one goes to the end of the queue."""
         tickets = self._waiting.pop(client)
         tickets.remove(ticket)
         if tickets:
             self._waiting[client] = tickets
 
 
-class Turn:
-    """One search's share of the machine; a context within which it may compute.
+class Slot:
+    """The slot of one search; a context manager within which it may compute.
 
-    A search that is stopped waits for no turn: what is left for it to do takes no time.
+    A stopped search does not wait for a slot, because it has hardly anything left to do.
     """
 
-    def __init__(self, turns: Turns, client: str, stop: StopFlag) -> None:
-        """A turn that has not come yet."""
-        self._turns, self._client, self.stop = turns, client, stop
+    def __init__(self, slots: SlotQueue, client: str, stop: StopFlag) -> None:
+        """A slot that is not acquired yet."""
+        self._slots, self._client, self.stop = slots, client, stop
         self._since = 0.0
         self._has_slot = False
 
-    def __enter__(self) -> "Turn":
-        """Waits until it may compute."""
-        self._take()
+    def __enter__(self) -> "Slot":
+        """Waits for a slot."""
+        self._acquire_slot()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Lets the next one compute."""
-        self._give_back()
+        """Frees the slot."""
+        self._release_slot()
 
-    def give_way(self) -> None:
-        """To be called now and then: pauses for others after a while of computing."""
-        if time.monotonic() - self._since > _QUANTUM and self._turns.is_wanted():
-            self._give_back()
-            self._take()
+    def yield_to_others(self) -> None:
+        """Pauses if others are waiting and the quantum is over; searches call it regularly."""
+        if time.monotonic() - self._since > _QUANTUM and self._slots.has_waiters():
+            self._release_slot()
+            self._acquire_slot()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Within, others compute: for waiting."""
-        self._give_back()
+    def released(self) -> Iterator[None]:
+        """Frees the slot within the context, for waiting."""
+        self._release_slot()
         try:
             yield
         finally:
-            self._take()
+            self._acquire_slot()
 
-    def _take(self) -> None:
-        self._has_slot = self._turns.take(self._client, self.stop)
+    def _acquire_slot(self) -> None:
+        self._has_slot = self._slots.acquire(self._client, self.stop)
         self._since = time.monotonic()
 
-    def _give_back(self) -> None:
+    def _release_slot(self) -> None:
         if self._has_slot:
             self._has_slot = False
-            self._turns.give_back()
+            self._slots.release()
 
 
-class Searches:
-    """Runs searches off the event loop.
+class Scheduler:
+    """Runs searches outside the event loop.
 
     Args:
-        slots: that compute at once.
-        most_started: that have a thread and a tree.
-        most_started_of_client: of those, of one client.
-        most_waiting: beyond those, of all clients together. Whoever has most of them gives up one
-            when another client comes.
-        most_of_client: of one client, started and waiting.
+        slots: the number of searches that compute at the same time.
+        max_started: the number of searches with a thread and a tree.
+        max_started_of_client: the same, per client.
+        max_waiting: the number of searches that wait for a thread. Beyond it, the client with the
+            most waiting searches loses one.
+        max_of_client: the number of searches per client, started and waiting.
     """
 
     def __init__(  # noqa: D107
         self,
         slots: int,
-        most_started: int = 16,
-        most_started_of_client: int = 2,
-        most_waiting: int = 256,
-        most_of_client: int = 16,
+        max_started: int = 16,
+        max_started_of_client: int = 2,
+        max_waiting: int = 256,
+        max_of_client: int = 16,
     ) -> None:
-        self._turns = Turns(slots)
-        # A search that is stopped while it waits gets a thread at once, beyond `most_started`.
-        self._threads = ThreadPoolExecutor(most_started + most_waiting, "search")
-        self._free = most_started
-        self._most_started_of_client = most_started_of_client
-        self._most_waiting, self._most_of_client = most_waiting, most_of_client
+        self._slots = SlotQueue(slots)
+        # A search stopped while it waits gets a thread at once, in addition to `max_started`.
+        self._threads = ThreadPoolExecutor(max_started + max_waiting, "search")
+        self._free = max_started
+        self._max_started_of_client = max_started_of_client
+        self._max_waiting, self._max_of_client = max_waiting, max_of_client
         self._started: Counter[str] = Counter()  # by client
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self.running: set[StopFlag] = set()
 
     @property
     def num_waiting(self) -> int:
-        """Those without a thread."""
+        """The number of searches without a thread."""
         return sum(len(queue) for queue in self._waiting.values())
 
     async def run(
         self,
         client: str,
-        work: Callable[[Turn], T],
+        work: Callable[[Slot], T],
         stop: StopFlag | None = None,
         on_wait: Callable[[int], None] | None = None,
     ) -> T:
-        """The result of `work`, run in a thread when its turn comes.
+        """The result of `work`, which runs in a thread with a slot.
 
-        Cancelling the task that awaits it sets the stop flag, so the thread ends soon. With the
-        flag set, `work` begins without waiting any longer, and is to end at once with what it has.
+        Cancelling the awaiting task sets the stop flag, so that the thread ends soon. If the flag
+        is set, `work` begins without waiting and must return at once with what it has.
 
         Raises:
-            Busy: when too many wait.
+            TooBusy: if too many searches are waiting.
         """
         stop = stop or StopFlag()
         await self._admit(client, stop, on_wait)
         future: asyncio.Future[T]
         future = asyncio.get_running_loop().run_in_executor(
-            self._threads, self._run_in_turn, client, work, stop
+            self._threads, self._run_in_slot, client, work, stop
         )
         self.running.add(stop)
         future.add_done_callback(lambda done: self._finish(client, stop, done))
@@ -186,55 +186,55 @@ class Searches:
             raise
 
     def close(self) -> None:
-        """Ends all that runs; may be called from any thread."""
+        """Stops all searches; may be called from any thread."""
         for stop in list(self.running):
             stop.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _run_in_turn(self, client: str, work: Callable[[Turn], T], stop: StopFlag) -> T:
-        with Turn(self._turns, client, stop) as turn:
-            return work(turn)
+    def _run_in_slot(self, client: str, work: Callable[[Slot], T], stop: StopFlag) -> T:
+        with Slot(self._slots, client, stop) as slot:
+            return work(slot)
 
     async def _admit(
         self, client: str, stop: StopFlag, on_wait: Callable[[int], None] | None
     ) -> None:
         """Waits for a thread, or for `stop`."""
         num_open = self._started[client] + len(self._waiting.get(client, ()))
-        if num_open >= self._most_of_client:
-            raise Busy(f"{num_open} searches of yours are open already; wait for one to end")
+        if num_open >= self._max_of_client:
+            raise TooBusy(f"you have {num_open} searches open already; wait for one to end")
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(client, deque()).append(ready)
         self._start_next()
-        self._refuse_beyond_places(client)
+        self._refuse_excess(client)
         if on_wait is not None and not ready.done():
             on_wait(self.num_waiting - 1)
         try:
             while not ready.done() and not stop.is_set():
-                await asyncio.wait([ready], timeout=_LOOKING)
+                await asyncio.wait([ready], timeout=_THREAD_POLL_SECONDS)
         except asyncio.CancelledError:
             if not ready.done():
-                self._take_out(client, ready)
+                self._remove(client, ready)
             elif ready.exception() is None:
-                self._release(client)  # its turn had come just now
+                self._release(client)  # it had just been given a thread
             raise
         if not ready.done():
-            self._take_out(client, ready)
+            self._remove(client, ready)
             self._start(client, ready)
         ready.result()
 
     def _start_next(self) -> None:
-        """Gives free threads to those who wait: who has fewest comes first, then who is next."""
+        """Gives free threads to waiting clients: first to those with the fewest, then in order."""
         while self._free > 0:
             may_start = [
                 client
                 for client in self._waiting
-                if self._started[client] < self._most_started_of_client
+                if self._started[client] < self._max_started_of_client
             ]
             if not may_start:
                 return
             client = min(may_start, key=lambda client: self._started[client])
             ready = self._waiting[client][0]
-            self._take_out(client, ready)
+            self._remove(client, ready)
             self._start(client, ready)
 
     def _start(self, client: str, ready: "asyncio.Future[None]") -> None:
@@ -242,19 +242,19 @@ class Searches:
         self._started[client] += 1
         ready.set_result(None)
 
-    def _refuse_beyond_places(self, newcomer: str) -> None:
-        """Refuses the last request of whoever has most; of equals, the newcomer's."""
-        if self.num_waiting <= self._most_waiting:
+    def _refuse_excess(self, newcomer: str) -> None:
+        """Refuses the last search of the client with the most waiting, in a tie the newcomer's."""
+        if self.num_waiting <= self._max_waiting:
             return
         client = max(self._waiting, key=lambda name: (len(self._waiting[name]), name == newcomer))
         ready = self._waiting[client][-1]
-        self._take_out(client, ready)
+        self._remove(client, ready)
         ready.set_exception(
-            Busy("the server is busy: too many searches wait already; try again in a moment")
+            TooBusy("the server is too busy: too many searches are waiting; try again in a moment")
         )
 
-    def _take_out(self, client: str, ready: "asyncio.Future[None]") -> None:
-        """Takes a request out of its queue; the client's next one goes to the end of the round."""
+    def _remove(self, client: str, ready: "asyncio.Future[None]") -> None:
+        """Removes a search from its queue; the client's next one goes to the end of the round."""
         queue = self._waiting.pop(client)
         queue.remove(ready)
         if queue:
@@ -263,12 +263,12 @@ class Searches:
     def _finish(self, client: str, stop: StopFlag, done: "asyncio.Future[Any]") -> None:
         self.running.discard(stop)
         if not done.cancelled():
-            done.exception()  # whoever awaited it may be gone
+            done.exception()  # retrieved, because nobody may be awaiting it any more
         self._release(client)
 
     def _release(self, client: str) -> None:
-        """Frees a thread for the next."""
+        """Frees a thread for the next search."""
         self._free += 1
         self._started[client] -= 1
-        self._started += Counter()  # keeps only those above 0
+        self._started += Counter()  # drops zeros
         self._start_next()

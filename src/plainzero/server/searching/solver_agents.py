@@ -1,4 +1,4 @@
-"""Players without a search tree: alpha-beta and perfect play, and how what they find is told."""
+"""Agents without a search tree, alpha-beta and perfect play, and their analyses."""
 
 import random
 import time
@@ -15,25 +15,25 @@ from plainzero.opponents.alpha_beta import AlphaBeta, best_actions
 from plainzero.opponents.perfect import move_outcomes
 from plainzero.server.api.schemas import searching as messages
 from plainzero.server.position_views import legal_moves, name_move
-from plainzero.server.searching.scheduler import Turn
+from plainzero.server.searching.scheduler import Slot
 
 OnProgress = Callable[[messages.Analysis, float], None]
-"""Called from the search's thread with what it thinks so far, and the seconds it took."""
+"""Called from the search's thread with the analysis so far and the seconds spent."""
 
 
-class Question(NamedTuple):
-    """A position to think about, and whoever asked."""
+class Query(NamedTuple):
+    """A position to search, for whom, and how."""
 
     game: Game
     state: Any
     seed: int
-    turn: Turn
+    slot: Slot
     on_progress: OnProgress | None = None
 
 
-def ask_alpha_beta(question: Question, depth: int, seconds: float) -> tuple[int, messages.Analysis]:
-    """The move and the values of the last whole depth; each depth before it is reported."""
-    game, state, seed, turn, on_progress = question
+def run_alpha_beta(query: Query, depth: int, seconds: float) -> tuple[int, messages.Analysis]:
+    """The move and analysis of the last completed depth; each earlier depth is reported."""
+    game, state, seed, slot, on_progress = query
     start = time.perf_counter()
 
     def tell(found: alpha_beta.Analysis) -> tuple[int, messages.Analysis]:
@@ -44,29 +44,29 @@ def ask_alpha_beta(question: Question, depth: int, seconds: float) -> tuple[int,
         )
 
     def report(found: alpha_beta.Analysis) -> None:
-        if on_progress is not None and not turn.stop.is_set():
+        if on_progress is not None and not slot.stop.is_set():
             on_progress(tell(found)[1], time.perf_counter() - start)
 
     def is_stopped() -> bool:
-        turn.give_way()
-        return turn.stop.is_set()
+        slot.yield_to_others()
+        return slot.stop.is_set()
 
     return tell(AlphaBeta(game, depth, seconds).analyse(state, is_stopped, report))
 
 
-def ask_perfect(question: Question, seconds: float) -> tuple[int, messages.Analysis]:
-    """A move that gives nothing away, by the seed.
+def run_perfect(query: Query, seconds: float) -> tuple[int, messages.Analysis]:
+    """A perfect move, chosen among equals by the seed, and its analysis.
 
     Raises:
-        ValueError: when perfect play was not found in time, or before it was stopped.
+        ValueError: if the position was not solved in time, or before it was stopped.
     """
-    game, state, seed, turn, _ = question
+    game, state, seed, slot, _ = query
     try:
-        found = find_outcomes(question, seconds)
+        found = find_outcomes(query, seconds)
     except Stopped:
-        end = "by the time it was stopped" if turn.stop.is_set() else f"in {seconds:g} seconds"
+        end = "before it was stopped" if slot.stop.is_set() else f"in {seconds:g} seconds"
         raise ValueError(
-            f"perfect play was not found {end}; ask again, and it goes on from there"
+            f"the position was not solved {end}; ask again to continue from there"
         ) from None
     exact = {action: float(found[action]) for action in game.legal(state)}
     best: int = random.Random(seed).choice(np.flatnonzero(found == found.max()).tolist())
@@ -75,19 +75,19 @@ def ask_perfect(question: Question, seconds: float) -> tuple[int, messages.Analy
     )
 
 
-def find_outcomes(question: Question, seconds: float) -> NDArray[np.int8]:
-    """What each move leads to with perfect play, [A].
+def find_outcomes(query: Query, seconds: float) -> NDArray[np.int8]:
+    """The result of each action under perfect play, [A].
 
     Raises:
-        Stopped: when the time is over, or the search was stopped.
+        Stopped: if time is over, or the search was stopped.
     """
-    turn, deadline = question.turn, time.monotonic() + seconds
+    slot, deadline = query.slot, time.monotonic() + seconds
 
     def is_over() -> bool:
-        turn.give_way()
-        return turn.stop.is_set() or time.monotonic() > deadline
+        slot.yield_to_others()
+        return slot.stop.is_set() or time.monotonic() > deadline
 
-    outcomes: NDArray[np.int8] = move_outcomes(question.game, [question.state], stop=is_over)[0]
+    outcomes: NDArray[np.int8] = move_outcomes(query.game, [query.state], stop=is_over)[0]
     return outcomes
 
 
@@ -103,7 +103,7 @@ def make_analysis(
     is_proven: bool = False,
     step: int | None = None,
 ) -> messages.Analysis:
-    """What a player without a search tree has to say."""
+    """The analysis of an agent without a search tree."""
     return messages.Analysis(
         to_play=int(state.to_play),
         value=value,
@@ -113,7 +113,7 @@ def make_analysis(
         is_proven=is_proven,
         best=best,
         moves=[
-            messages.MoveOpinion(
+            messages.MoveStatistics(
                 action=move.action,
                 name=move.name,
                 prior=(priors or {}).get(move.action),

@@ -1,4 +1,4 @@
-"""A traced search as its tree still has it, to copy from."""
+"""The arrays of a traced search, as long as its tree exists."""
 
 from typing import Any, NamedTuple
 
@@ -9,10 +9,10 @@ from plainzero.search.result import SearchResult
 from plainzero.server.traces.tree_shape import Ints, Shape, make_shape, running_sum
 
 
-class Source(NamedTuple):
-    """The records of one search: N nodes, E edges, T simulations. Only the last three are copies.
+class SearchArrays(NamedTuple):
+    """The arrays of one search: N nodes, E edges, T simulations. Only the last three are copies.
 
-    Edges stand side by side, in the order of their nodes.
+    Edges are contiguous, in the order of their nodes.
     """
 
     nodes: NDArray[Any]  # [N]
@@ -24,24 +24,24 @@ class Source(NamedTuple):
     steps: NDArray[Any]  # [T] the trace
     shape: Shape
     first_edge: Ints  # [N + 1]
-    end_rank: Ints  # [T] of the last node that each simulation reached and that was kept
+    end_rank: Ints  # [T] of the last node in the tree that each simulation reached
 
 
-def open_source(result: SearchResult) -> Source:
-    """The search's own records, of this game alone.
+def open_search_arrays(result: SearchResult) -> SearchArrays:
+    """The search's arrays, restricted to one game.
 
     Raises:
-        ValueError: when it has no trace.
+        ValueError: if it has no trace.
     """
     if not result.config.trace:
-        raise ValueError("this search kept no trace; search with SearchConfig(trace=True)")
+        raise ValueError("this search has no trace; use SearchConfig(trace=True)")
     (tree, row), count = result.tree.arrays, len(result.tree)
     nodes, used_edges = tree.nodes[row, :count], int(tree.roots[row].used_edges)
     steps = result.scratch.trace[result.row, : result.simulations]
     shape = make_shape(np.array(nodes["parent"]))
     first_edge = running_sum(np.abs(nodes["num_edges"]))
     owner = np.searchsorted(first_edge, steps["edge"], side="right") - 1
-    return Source(
+    return SearchArrays(
         nodes=nodes,
         node_extras=_row_of(tree.node_extras, row, count),
         states=tree.states[row, :count],

@@ -1,4 +1,4 @@
-"""The visible part of a traced tree as it was after some simulations."""
+"""The visible part of a traced tree after some simulations."""
 
 import functools
 import heapq
@@ -6,41 +6,43 @@ import heapq
 import numpy as np
 
 from plainzero.games.contract import Game
-from plainzero.search.tree_memory import ROOT
-from plainzero.server.api.schemas.traces import Look, TreeNode, TreeView
+from plainzero.search.kernels.tree import ROOT
+from plainzero.server.api.schemas.traces import TreeNode, TreeRequest, TreeView
 from plainzero.server.searching.selection_scores import make_move
-from plainzero.server.traces.recording import Count, Recording
+from plainzero.server.traces.recording import NodeCounts, Recording
 from plainzero.server.traces.tree_shape import Floats, Ints, children_of
 
 _WANTED, _BY_VISITS = 0, 1
 
 
-def view_tree(game: Game, recording: Recording, count: Count, look: Look) -> TreeView:
+def view_tree(
+    game: Game, recording: Recording, count: NodeCounts, request: TreeRequest
+) -> TreeView:
     """The nodes that the page shows; parents come before their children.
 
-    Every node that is not sent is `hidden` below the nearest sent one above it, so that those sent
-    and those hidden are together all there are below the root that was asked for.
+    Each node that is not sent counts as `hidden` at its nearest sent ancestor, so that sent and
+    hidden nodes together are the whole requested subtree.
     """
-    sent = np.array(choose_visible(recording, count, look), np.int32)
+    sent = np.array(choose_visible(recording, count, request), np.int32)
     return TreeView(
-        id=look.id,
+        id=request.id,
         simulation=count.simulations,
         nodes=_describe_nodes(game, recording, count, sent),
-        total_nodes=int(count.made[-1]),
+        total_nodes=int(count.created[-1]),
     )
 
 
-def choose_visible(recording: Recording, count: Count, look: Look) -> list[int]:
-    """The nodes to show, at most `most_nodes`, in the order in which they were chosen.
+def choose_visible(recording: Recording, count: NodeCounts, request: TreeRequest) -> list[int]:
+    """The nodes to show, at most `max_nodes`, in order of choice.
 
-    The root that was asked for, then those on the way to an opened node and its children, then
-    always the most visited of those whose parent is shown; of equals the older one. Nothing below a
-    collapsed node is shown, opened or not. Where the root is not there yet, it is shown unvisited.
+    First the requested root, then the paths to opened nodes and their children, then repeatedly the
+    most visited node whose parent is shown; ties go to the older node. Nothing below a collapsed
+    node is shown. A root that does not exist yet is shown without visits.
     """
-    collapsed, wanted = set(look.collapsed), _find_wanted(recording, look)
+    collapsed, wanted = set(request.collapsed), _find_wanted(recording, request)
     sent: list[int] = []
-    queue = [(_WANTED, 0, look.root)]
-    while queue and len(sent) < look.most_nodes:
+    queue = [(_WANTED, 0, request.root)]
+    while queue and len(sent) < request.max_nodes:
         _, _, node = heapq.heappop(queue)
         sent.append(node)
         if node in collapsed:
@@ -53,23 +55,25 @@ def choose_visible(recording: Recording, count: Count, look: Look) -> list[int]:
     return sent
 
 
-def _find_wanted(recording: Recording, look: Look) -> set[int]:
-    """The children of opened nodes, and all nodes on the way to them.
+def _find_wanted(recording: Recording, request: TreeRequest) -> set[int]:
+    """The children of opened nodes, and all nodes on the paths to them.
 
-    Those that are not there yet, or not below the root that was asked for, are never come to.
+    Nodes that do not exist yet or are outside the requested subtree are never reached.
     """
     shape, wanted = recording.shape, set[int]()
-    for opened in look.opened:
+    for opened in request.opened:
         node = opened
         while node not in wanted:  # the root is its own parent
             wanted.add(node)
             node = int(shape.parent[node])
-    for opened in look.opened:
+    for opened in request.opened:
         wanted.update(children_of(shape, opened).tolist())
     return wanted
 
 
-def _describe_nodes(game: Game, recording: Recording, count: Count, sent: Ints) -> list[TreeNode]:
+def _describe_nodes(
+    game: Game, recording: Recording, count: NodeCounts, sent: Ints
+) -> list[TreeNode]:
     shape, edges, make = recording.shape, recording.parent_edge[sent], functools.cache(make_move)
     parents = shape.parent[sent]
     columns = (
@@ -88,7 +92,7 @@ def _describe_nodes(game: Game, recording: Recording, count: Count, sent: Ints) 
     nodes: list[TreeNode] = []
     for row in zip(*(column.tolist() for column in columns), strict=True):
         node, parent, action, mover, depth, visits, q, prior, is_over, exact, hidden = row
-        is_known, is_root = exact == exact, node == ROOT  # NaN where nothing is known
+        is_known, is_root = exact == exact, node == ROOT  # NaN: nothing is proven
         nodes.append(
             TreeNode(
                 node=node,
@@ -106,19 +110,19 @@ def _describe_nodes(game: Game, recording: Recording, count: Count, sent: Ints) 
     return nodes
 
 
-def _mean_values(recording: Recording, count: Count, nodes: Ints) -> Floats:
-    """Q for the player who moved there, or decided last before chance did; V for the root's mover.
+def _mean_values(recording: Recording, count: NodeCounts, nodes: Ints) -> Floats:
+    """Q for the player whose move leads to each node, or who moved last before chance did.
 
-    The root's own evaluation is no simulation and counts beside them, as it does in its value.
+    At the root it is V for the player to move, which includes the root's own evaluation.
     """
-    judge = recording.judge[recording.shape.parent[nodes]]
+    value_player = recording.value_player[recording.shape.parent[nodes]]
     number = np.maximum(1, count.visits[nodes] + (nodes == ROOT))
-    means: Floats = count.sums[nodes, judge] / number
+    means: Floats = count.sums[nodes, value_player] / number
     return means
 
 
 def _exact_values(recording: Recording, simulations: int, nodes: Ints) -> Floats:
-    """What was proven by then, for the same player; NaN where nothing was."""
+    """The values proven by then, for the same player; NaN if not proven."""
     proofs, edges, exact = (
         recording.proofs,
         recording.parent_edge[nodes],
@@ -131,10 +135,10 @@ def _exact_values(recording: Recording, simulations: int, nodes: Ints) -> Floats
     return exact
 
 
-def _count_hidden(recording: Recording, count: Count, nodes: Ints) -> Ints:
-    """The nodes below each that are neither sent nor below another that is sent."""
-    shape, made = recording.shape, count.made
-    below = made[shape.rank[nodes] + shape.size[nodes]] - made[shape.rank[nodes]]
+def _count_hidden(recording: Recording, count: NodeCounts, nodes: Ints) -> Ints:
+    """For each sent node, the number of nodes below it whose nearest sent ancestor it is."""
+    shape, created = recording.shape, count.created
+    below = created[shape.rank[nodes] + shape.size[nodes]] - created[shape.rank[nodes]]
     place = np.full(recording.num_nodes, -1, np.int32)
     place[nodes] = np.arange(len(nodes))
     hidden: Ints = np.maximum(0, below - 1)

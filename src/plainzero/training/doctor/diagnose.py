@@ -1,4 +1,4 @@
-"""Why a run does not learn, or that it does, from its metrics and its settings."""
+"""The findings about a run, from its metrics and its settings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _FIGURES = {
     "search_agreement": ("agreement with the search", ".0%"),
     "value_explained": ("results explained", ".0%"),
     "draw_rate": ("draws", ".0%"),
-    "game_length": ("moves a game", ".1f"),
+    "game_length": ("moves per game", ".1f"),
     "positions_per_second": ("positions/s", ",.0f"),
     "evaluator_share": ("network busy", ".0%"),
     "rating": ("rating", ",.0f"),
@@ -32,15 +32,15 @@ _FIGURES = {
 
 
 def diagnose(metrics: Sequence[dict[str, Any]], config: RunConfig, game: Game) -> list[Finding]:
-    """What is wrong with a run, worst first; nothing where all is well.
+    """The problems of a run, worst first; empty if there are none.
 
     Args:
-        metrics: a run's generations, as `read_metrics` gives them.
+        metrics: the run's generations, from `read_metrics`.
         config: its settings, resolved.
         game: its game.
     """
     if not metrics:
-        return [_too_early("No generation is whole yet.")]
+        return [_too_early("No generation is complete yet.")]
     history = History(metrics, config, game)
     findings = [*check_learning(history), *check_selfplay(history)]
     if history.is_early:
@@ -49,7 +49,7 @@ def diagnose(metrics: Sequence[dict[str, Any]], config: RunConfig, game: Game) -
 
 
 def main_figures(metrics: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    """By what they are called, the first and the latest of the numbers that say most."""
+    """The first and the latest value of the most important metrics, by title."""
     figures = {}
     for name, (title, form) in _FIGURES.items():
         numbers = [line[name] for line in metrics if isinstance(line.get(name), int | float)]
@@ -59,7 +59,7 @@ def main_figures(metrics: Sequence[dict[str, Any]]) -> dict[str, tuple[str, str]
 
 
 def _early(history: History) -> Finding:
-    """Too little to say more, and why, where that is the settings' doing."""
+    """Says that it is too early to judge, or that the settings give too few steps."""
     seen = f"There are {history.generations} generations and {history.steps} steps so far."
     training = history.config.training
     per_generation = history.steps / history.generations
@@ -69,7 +69,7 @@ def _early(history: History) -> Finding:
     return Finding(
         "too few steps",
         "warning",
-        f"{seen[:-1]}, {per_generation:.0f} a generation.",
+        f"{seen[:-1]}, {per_generation:.0f} per generation.",
         f"Set training.batch_size={smaller} (it is {training.batch_size}), or more "
         "training.generation_positions.",
     )
@@ -80,6 +80,5 @@ def _too_early(seen: str) -> Finding:
         "too early",
         "note",
         seen,
-        f"What was learned can be said after {LEAST_GENERATIONS} generations and {LEAST_STEPS} "
-        "steps.",
+        f"Learning can be judged after {LEAST_GENERATIONS} generations and {LEAST_STEPS} steps.",
     )

@@ -1,4 +1,4 @@
-"""What a run's metrics are asked for, and what is said about them."""
+"""The metrics of a run as the checks read them, and the findings that they return."""
 
 import math
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ Severity = Literal["problem", "warning", "note"]
 
 SEVERITIES: tuple[Severity, ...] = ("problem", "warning", "note")
 """Worst first. A problem keeps the run from learning, a warning slows it down, a note may be
-known and meant."""
+intended."""
 
 LEAST_GENERATIONS = 6
-"""Two for each third of a run; a single generation is too noisy to compare with."""
+"""Two for each third of a run; a single generation is too noisy."""
 
 LEAST_STEPS = 100
-"""Twice the warm-up of the learning rate by default: before, the network is still the first one."""
+"""Twice the default warm-up of the learning rate: before, the network has hardly changed."""
 
 
 class Finding(NamedTuple):
-    """One thing about a run that somebody should know."""
+    """Something about a run that its owner should know."""
 
     kind: str
     severity: Severity
@@ -34,15 +34,15 @@ class Finding(NamedTuple):
 
 
 class History:
-    """A run as its metrics tell it, with what it was to do."""
+    """The metrics of a run, with its settings and its game."""
 
     def __init__(self, lines: Sequence[dict[str, Any]], config: RunConfig, game: Game) -> None:
-        """Takes the generations in order, at least one."""
+        """Takes at least one generation, in order."""
         self.lines, self.config, self.game = lines, config, game
 
     @property
     def generations(self) -> int:
-        """How many there are."""
+        """The number of generations."""
         return len(self.lines)
 
     @property
@@ -52,29 +52,29 @@ class History:
 
     @property
     def is_early(self) -> bool:
-        """Whether it is too soon to say that something was not learned."""
+        """Whether it is too early to judge learning."""
         return self.generations < LEAST_GENERATIONS or self.steps < LEAST_STEPS
 
     @property
     def budget(self) -> str:
-        """The option that limits a search."""
+        """The name of the option that limits a search."""
         return "search.visits" if self.config.search.visits else "search.simulations"
 
     def values(self, name: str) -> list[float]:
-        """The finite numbers of that name, in order; generations without one are left out."""
+        """The finite values of a metric, in order; generations without one are skipped."""
         numbers = [line.get(name) for line in self.lines]
         return [float(n) for n in numbers if isinstance(n, int | float) and math.isfinite(n)]
 
     def first(self, name: str) -> float | None:
-        """The first number."""
+        """The first value of a metric."""
         return next(iter(self.values(name)), None)
 
     def last(self, name: str) -> float | None:
-        """The latest number."""
+        """The latest value of a metric."""
         return next(reversed(self.values(name)), None)
 
     def recent(self, name: str) -> float | None:
-        """The mean over the last third."""
+        """The mean of a metric over the last third of the run."""
         return mean(last_third(self.values(name)))
 
 
@@ -84,11 +84,11 @@ def last_third(numbers: Sequence[float]) -> Sequence[float]:
 
 
 def middle_third(numbers: Sequence[float]) -> Sequence[float]:
-    """As many numbers as in the last third, right before it; fewer where there are no more."""
+    """The numbers before the last third, as many as it has, or fewer if there are no more."""
     size = math.ceil(len(numbers) / 3)
     return numbers[max(0, len(numbers) - 2 * size) : len(numbers) - size]
 
 
 def mean(numbers: Sequence[float]) -> float | None:
-    """The mean; None of nothing."""
+    """The mean; None if there are no numbers."""
     return sum(numbers) / len(numbers) if numbers else None

@@ -1,60 +1,68 @@
-"""What a run's metrics say about learning: losses, values, policies, data, strength."""
+"""Checks of learning: losses, values, policies, data, strength."""
 
 import itertools
 import math
+import statistics
 from collections.abc import Iterator
 
 from plainzero.training.doctor.history import Finding, History, last_third, mean, middle_third
 
+EXPLODED_LOSS = 2.0
+"""Times the policy loss of a uniform policy, ln(actions), which a new network has."""
+
+EXPLODED_NORM = 30.0
+"""Times the median gradient norm of earlier generations; learning multiplies it by less."""
+
 LEAST_EXPLAINED = 0.05
-"""Of the variance of z; a constant explains 0."""
+"""Share of the variance of z; a constant explains 0."""
 
 LEAST_SPREAD = 0.02
-"""Of v. An engine in bf16 rounds by as much: all positions look alike."""
+"""Standard deviation of v; bf16 rounds by as much, so all positions look alike."""
 
 PINNED = 0.95
-"""Mean |v| of a two-player game, where the mover is as often the winner as not: tanh's flat end."""
+"""Mean |v| of a two-player game, in which the mover wins half of the time: the flat end of tanh."""
 
 LEAST_KL_LEFT = 0.95
-"""Of the first generation's KL to the search, whose network is nearly uniform."""
+"""Share of the first generation's KL to the search, when the network is nearly uniform."""
 
 LEAST_AGREEMENT_GAINED = 0.02
-"""A generation has thousands of positions: a share of them is known to about 0.01."""
+"""A share of a generation's thousands of positions has an error of about 0.01."""
 
 OLD_SHARE = 0.45
-"""Mean age of the data, in the run's generations so far. Everything kept gives 0.5."""
+"""Mean age of the data, as a share of the run's generations; 0.5 if everything is kept."""
 
 OLD_GENERATIONS = 15
-"""A window so young holds weights that are close to those of today."""
+"""Younger data comes from weights close to the present ones."""
 
 MOST_REUSE = 8.0
-"""Uses of a position, on average; a few are usual, and this leaves room for trying."""
+"""Average uses of a position; a few are usual, and this leaves room for experiments."""
 
 USED_UP = 0.8
-"""Of max_uses. What has reached it is left out, so learning gets less and older data."""
+"""Share of max_uses. Positions that reach it are skipped, so learning gets less and older data."""
 
 ACCURACY_LOST = 0.03
 """Three standard errors of the share of 2,000 positions."""
 
 ACCURACY_GAINED = 0.005
-"""Over a third of the run; a run that still learns gains several times that."""
+"""Over a third of the run; a run that still learns gains several times as much."""
 
 NEARLY_PERFECT = 0.97
-"""Of solved positions: beyond, standing still is no fault."""
+"""Share of solved positions beyond which no progress is no problem."""
 
 RATING_GAINED = 25.0
 """Elo over a third of the run."""
 
 RATE_SPENT = 1.5
-"""Times the lowest learning rate: so near to it little is learned."""
+"""Times the lowest learning rate: little is learned below."""
 
 LONG_SPENT = 0.25
-"""Of the generations at that rate; cosine spends a fifteenth of a run there, step a fifth."""
+"""Share of generations at that rate; cosine spends a fifteenth of a run there, step a fifth."""
 
 
 def check_learning(history: History) -> Iterator[Finding]:
-    """What is wrong with the learning of a run."""
+    """Problems of learning."""
     yield from _not_finite(history)
+    yield from _exploded(history)
     yield from _reused_too_often(history)
     if not history.is_early:
         yield from _value_collapse(history)
@@ -74,10 +82,37 @@ def _not_finite(history: History) -> Iterator[Finding]:
                 "loss not finite",
                 "problem",
                 f"{broken[0]} is {line[broken[0]]} in generation {line.get('generation')}.",
-                f"Set training.learning_rate={rate / 4:g} (it is {rate:g}) and begin a new run; "
-                "the weights of this one are lost from there on.",
+                f"Set training.learning_rate={rate / 4:g} (it is {rate:g}) and start a new run; "
+                "the weights after that generation are useless.",
             )
             return
+
+
+def _exploded(history: History) -> Iterator[Finding]:
+    """Reports the first generation whose loss or gradients are far beyond the usual."""
+    uniform, norms = math.log(max(2, history.game.num_actions)), list[float]()
+    for line in history.lines:
+        loss, norm = line.get("policy_loss", 0.0), line.get("gradient_norm", 0.0)
+        usual = statistics.median(norms) if norms else math.inf
+        if loss > EXPLODED_LOSS * uniform:
+            seen = f"the policy loss is {loss:.3g}; a uniform policy has {uniform:.2f}"
+        elif norm > EXPLODED_NORM * usual:
+            seen = f"the gradient norm is {norm:.3g}; it was {usual:.2g} before"
+        else:
+            norms.append(norm)
+            continue
+        training, latest = history.config.training, history.last("policy_loss") or 0.0
+        has_recovered = line is not history.lines[-1] and latest < uniform
+        yield Finding(
+            "exploded gradients",
+            "warning" if has_recovered else "problem",
+            f"In generation {line.get('generation')} {seen}.",
+            f"{'The run has recovered; in' if has_recovered else 'In'} a new run, set "
+            f"training.learning_rate={training.learning_rate / 4:g} (it is "
+            f"{training.learning_rate:g}) or more training.warmup_steps (they are "
+            f"{training.warmup_steps}).",
+        )
+        return
 
 
 def _value_collapse(history: History) -> Iterator[Finding]:
@@ -87,7 +122,7 @@ def _value_collapse(history: History) -> Iterator[Finding]:
         f"training.value_mix (it is {training.value_mix:g}), so that values follow outcomes."
     )
     if training.value_weight == 0:
-        advice = "Set training.value_weight=1; at 0 the value is not trained at all."
+        advice = "Set training.value_weight=1; at 0 the value is not trained."
     explained, spread = history.recent("value_explained"), history.recent("value_spread")
     pinned = history.recent("value_mean") if history.game.num_players == 2 else None
     if pinned is not None and abs(pinned) > PINNED:
@@ -115,8 +150,8 @@ def _policy_not_learning(history: History) -> Iterator[Finding]:
             f"{recent:.2f}, and their first choices agree in {agrees:.0%} of the positions "
             f"({agreed:.0%} at first).",
             f"Set another training.learning_rate (it is {training.learning_rate:g}), more "
-            f"training.reuse (it is {training.reuse:g}), or a larger network; `plainzero check` the "
-            "game's observe, which may not show what matters.",
+            f"training.reuse (it is {training.reuse:g}), or a larger network; look at "
+            "the game's observe, which may not show what matters.",
         )
 
 
@@ -129,8 +164,7 @@ def _data_too_old(history: History) -> Iterator[Finding]:
         yield Finding(
             "data too old",
             "warning",
-            f"What is learned from is {age:.0f} generations old on average, in a run of "
-            f"{history.generations}.",
+            f"The data is {age:.0f} generations old on average, in a run of {history.generations}.",
             f"Set training.window_start={max(1, int(total) // 10):d} (it is {start}), or a "
             "smaller training.window_share.",
         )
@@ -142,9 +176,9 @@ def _reused_too_often(history: History) -> Iterator[Finding]:
         yield Finding(
             "data reused too often",
             "warning",
-            f"training.reuse is {training.reuse:g}: so often is each position learned from.",
-            "Set training.reuse=4; a network that sees the same positions again and again learns "
-            "them by heart.",
+            f"training.reuse is {training.reuse:g}: each position is used that often.",
+            "Set training.reuse=4; a network that sees the same positions again and again "
+            "memorises them.",
         )
     elif uses is not None and uses > USED_UP * training.max_uses:
         yield Finding(
@@ -153,12 +187,12 @@ def _reused_too_often(history: History) -> Iterator[Finding]:
             f"Positions in the window were used {uses:.1f} times on average, of "
             f"{training.max_uses} allowed.",
             f"Set a smaller training.reuse (it is {training.reuse:g}), or more "
-            "training.max_uses if that is meant.",
+            "training.max_uses if that is intended.",
         )
 
 
 def _strength(history: History) -> Iterator[Finding]:
-    """Accuracy on solved positions says more than a rating; without, ratings that are precise."""
+    """Compares accuracy on solved positions, or ratings if they are precise enough."""
     accuracies = history.values("accuracy")
     if len(accuracies) >= 3:
         yield from _compare(history, accuracies, "accuracy")
@@ -172,7 +206,7 @@ def _strength(history: History) -> Iterator[Finding]:
 
 
 def _compare(history: History, numbers: list[float], what: str) -> Iterator[Finding]:
-    """What the last third is beside the one before, and beside the best before it."""
+    """Compares the last third of the run with the third before, and with the best before it."""
     late, before = mean(last_third(numbers)), mean(middle_third(numbers))
     if late is None or before is None:
         return
@@ -215,7 +249,7 @@ def _rate_spent(history: History) -> Iterator[Finding]:
         yield Finding(
             "learning rate spent",
             "note",
-            f"The learning rate was at its end, {rates[-1]:.2g}, for {spent:.0%} of the run.",
-            "Go on with a longer limit (--minutes, --generations): the schedule reaches over the "
-            "whole run, so the rate rises again; or set training.schedule=constant.",
+            f"The learning rate was at its lowest, {rates[-1]:.2g}, for {spent:.0%} of the run.",
+            "Resume with a later limit (--minutes, --generations): the schedule covers the whole "
+            "run, so the rate rises again; or set training.schedule=constant.",
         )

@@ -1,4 +1,4 @@
-"""What a run's metrics say about its games: exploration, endings, and where the time goes."""
+"""Checks of self-play: exploration, results, lengths of games, and time."""
 
 import math
 from collections.abc import Iterator
@@ -7,44 +7,44 @@ from plainzero.games.contract import has_chance
 from plainzero.training.doctor.history import Finding, History
 
 ALL_DRAWS = 0.95
-"""Share of drawn games: what is left is too little to learn winning from."""
+"""Share of drawn games; the rest is too little to learn winning from."""
 
 ONE_SIDED = 0.9
-"""Mean result of the first player: z then tells only who moves."""
+"""Mean result of the first player; z then only says whose turn it is."""
 
 LEAST_ENTROPY = 0.05
-"""Of the policy, in ln(actions): with ten actions, over 98 % on one move."""
+"""Entropy of the policy, in ln(actions): with ten actions, over 98 % on one move."""
 
 SHORT_GAME = 1.5
-"""Searched moves a game: the first search already sees the end."""
+"""Searched moves per game; the first search already sees the end."""
 
 LONG_GAME = 0.98
-"""Of max_turns, on average: games do not end by themselves."""
+"""Average length as a share of max_turns: games do not end by themselves."""
 
 CUT_OFF = 0.5
 """Share of draws among such long games, beyond which they look cut off."""
 
 MOST_FALSE_RESIGNATIONS = 0.05
-"""AlphaGo Zero's bound: of the games that would have been resigned, those not lost."""
+"""AlphaGo Zero's limit on the share of checked resignations that were not lost."""
 
 LEAST_NETWORK_SHARE = 0.6
-"""Of self-play's time in the network; with a residual network 0.85 is the aim."""
+"""Share of self-play's time spent in the network; 0.85 is the aim for a residual network."""
 
 USUAL_HITS = 0.5
-"""Share of evaluations from the cache at which a network is idle because it is not needed."""
+"""Share of evaluations from the cache beyond which an idle network is no problem."""
 
 LEAST_SELFPLAY_SHARE = 0.4
-"""Of a generation's time. New games are what a run learns from; steps repeat old ones."""
+"""Share of a generation's time. A run learns from new games; steps only repeat old ones."""
 
 LEAST_HITS = 0.02
-"""Share of evaluations found in the cache: so few are not worth the memory."""
+"""Share of evaluations found in the cache; fewer are not worth the memory."""
 
 LEAST_PASSED = 0.1
-"""Share of generations that the gate lets pass."""
+"""Share of generations that pass the gate."""
 
 
 def check_selfplay(history: History) -> Iterator[Finding]:
-    """What is wrong with the games of a run, and their speed."""
+    """Problems of the games of a run, and of their speed."""
     yield from _no_exploration(history)
     yield from _search_starved(history)
     yield from _results(history)
@@ -58,7 +58,7 @@ def check_selfplay(history: History) -> Iterator[Finding]:
 
 
 def _no_exploration(history: History) -> Iterator[Finding]:
-    """From the settings alone; Gumbel draws its moves by itself."""
+    """Looks at the settings alone; Gumbel samples by itself."""
     search, selfplay = history.config.search, history.config.selfplay
     if search.selection == "gumbel":
         return
@@ -71,7 +71,7 @@ def _no_exploration(history: History) -> Iterator[Finding]:
         yield Finding(
             "no exploration",
             "problem" if search.noise_weight == 0 else "warning",
-            "Moves are played at temperature 0 and no game has a random opening, so games go "
+            "Moves are played at temperature 0 and no game has a random opening, so all games are "
             "alike.",
             "Set selfplay.temperature=1, or selfplay.opening_share=0.7 and "
             "selfplay.opening_plies=-1.",
@@ -80,7 +80,7 @@ def _no_exploration(history: History) -> Iterator[Finding]:
         yield Finding(
             "no root noise",
             "warning",
-            "search.noise_weight is 0: moves that the network thinks little of are never tried.",
+            "search.noise_weight is 0: moves with a small prior are never tried.",
             "Set search.noise_weight=0.25.",
         )
 
@@ -110,8 +110,8 @@ def _search_starved(history: History) -> Iterator[Finding]:
         yield Finding(
             "search starved",
             "warning",
-            f"A search has {budget} simulations for up to {actions} moves: what it finds is little "
-            "more than the network's own opinion.",
+            f"A search has {budget} simulations for up to {actions} moves, and finds little more "
+            "than the network's own policy.",
             f"Set {history.budget}={2 * actions}, or search.selection=gumbel, which needs few.",
         )
 
@@ -122,7 +122,7 @@ def _results(history: History) -> Iterator[Finding]:
     advice = (
         "Set more selfplay.opening_share and selfplay.opening_plies (they are "
         f"{history.config.selfplay.opening_share:g} and {history.config.selfplay.opening_plies}), "
-        "so that games begin in positions that are not even."
+        "so that games start from uneven positions."
     )
     draws, score = history.recent("draw_rate"), history.recent("first_player_score")
     if draws is not None and draws >= ALL_DRAWS:
@@ -131,7 +131,7 @@ def _results(history: History) -> Iterator[Finding]:
             "all draws",
             "warning" if explained > 1 / 3 else "problem",
             f"{draws:.0%} of the latest games are drawn; their results teach nothing.",
-            f"{advice} Where perfect play is a draw, this may be the end of learning.",
+            f"{advice} If perfect play is a draw, there may be nothing left to learn.",
         )
     worst = -1.0 / (history.game.num_players - 1)
     if score is not None and (score >= ONE_SIDED or score <= ONE_SIDED * worst):
@@ -139,7 +139,7 @@ def _results(history: History) -> Iterator[Finding]:
             "one side wins",
             "problem",
             f"The first player's mean result is {score:+.2f}: who wins is known beforehand.",
-            f"{advice} `plainzero check` the game, if no side should have such an advantage.",
+            f"{advice} Run `plainzero check` on the game if no side should have such an advantage.",
         )
 
 
@@ -155,7 +155,8 @@ def _length(history: History) -> Iterator[Finding]:
                 "warning",
                 f"A game has {searched:.1f} searched moves on average.",
                 f"Set a smaller selfplay.opening_plies (it is {selfplay.opening_plies}), or "
-                "selfplay.end_proven=false; `plainzero check` the game if it should last longer.",
+                "selfplay.end_proven=false; run `plainzero check` on the game if it should last "
+                "longer.",
             )
     draws = history.recent("draw_rate")
     if length is None or draws is None or history.game.num_players < 2:
@@ -164,8 +165,8 @@ def _length(history: History) -> Iterator[Finding]:
         yield Finding(
             "games too long",
             "warning",
-            f"Games last {length:.0f} moves of at most {most}, and {draws:.0%} are drawn: it looks "
-            "as if they are cut off.",
+            f"Games last {length:.0f} moves of at most {most}, and {draws:.0%} are drawn: they "
+            "seem to be cut off.",
             "Give the game a larger max_turns or a rule that ends it; or let players resign: "
             "selfplay.resign_below=0.95.",
         )
@@ -184,7 +185,7 @@ def _false_resignations(history: History) -> Iterator[Finding]:
 
 
 def _time(history: History) -> Iterator[Finding]:
-    """The first generation is left out: it compiles."""
+    """Skips runs of one generation: the first one compiles."""
     if history.generations < 2:
         return
     share, hits = history.recent("evaluator_share"), history.recent("cache_hit_rate") or 0.0
@@ -195,7 +196,7 @@ def _time(history: History) -> Iterator[Finding]:
             "warning",
             f"The network computes {share:.0%} of the time; the rest is search and waiting.",
             f"Set selfplay.games={2 * config.selfplay.games} (it is {config.selfplay.games}) for "
-            "larger batches; where the network is this small, a larger one costs little.",
+            "larger batches; if the network is very small, a larger one costs little.",
         )
     selfplay = history.recent("selfplay_share")
     if selfplay is not None and selfplay < LEAST_SELFPLAY_SHARE:
@@ -214,8 +215,8 @@ def _cache(history: History) -> Iterator[Finding]:
         yield Finding(
             "cache useless",
             "note",
-            f"{hits:.1%} of the evaluations were found in the cache of {room >> 20} MiB a thread.",
-            "Set run.cache_bytes=0 and save the memory, or try four times as much.",
+            f"The cache of {room >> 20} MiB per thread answered {hits:.1%} of the evaluations.",
+            "Set run.cache_bytes=0 to save the memory, or try four times as much.",
         )
 
 
@@ -225,7 +226,7 @@ def _gate(history: History) -> Iterator[Finding]:
         yield Finding(
             "gate refuses",
             "warning",
-            f"The gate let {passed:.0%} of the latest weights pass: the same ones play on and on.",
-            "Set more training.generation_positions, so that weights differ enough to be told "
-            "apart, or run.gate=false.",
+            f"{passed:.0%} of the latest weights passed the gate, so the same ones keep playing.",
+            "Set more training.generation_positions, so that weights differ enough, or "
+            "run.gate=false.",
         )

@@ -1,15 +1,16 @@
-"""The settings for a GPU: more of everything. docs/lab-notebook.md says what was tried."""
+"""The default settings on a GPU: more of everything. docs/lab-notebook.md has the experiments."""
 
 import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
 
-from plainzero.devices import choose_device, free_bytes
+from plainzero.devices import free_bytes
 from plainzero.games.contract import Game
 from plainzero.networks.config import NetworkConfig, resolve_network
 from plainzero.search.config import SearchConfig
-from plainzero.search.tree_memory import bytes_each, edges_per_node
+from plainzero.search.kernels.tree import edges_per_node
+from plainzero.search.tree_memory import bytes_each
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.search_defaults import default_search
 from plainzero.training.settings import RunConfig, TrainingConfig, change, default_config
@@ -18,38 +19,13 @@ _SIZES: dict[str, Any] = {"blocks": 8, "channels": 64}  # of a residual network
 _MOST_GAMES = 8192  # side by side; twice as many gain 8 % with 4x64, see docs/lab-notebook.md
 
 
-def device_of_settings(settings: Sequence[str], game: Game) -> str:
-    """The device of a new run with such settings; see `choose_training_device`."""
-    about_run = [setting for setting in settings if setting.strip().startswith("run.")]
-    return choose_training_device(change(RunConfig(), about_run).run.device, game)
+def gpu_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConfig:
+    """The settings of a new run on a GPU, changed by those given; see `new_config`.
 
-
-def choose_training_device(asked: str, game: Game) -> str:
-    """The device that is meant; see `choose_device`. A game whose rules no GPU runs is for the CPU.
-
-    Raises:
-        ValueError: says why it cannot be had, and what to do.
+    Games are many and start at random, so that they need little further randomness: moves closer
+    to the best ones make outcomes closer to the truth.
     """
-    if not game.runs_on_gpu and asked != "cpu":
-        if asked != "auto":
-            raise ValueError(f"the rules of {game.name} do not run on a GPU; choose device cpu")
-        return "cpu"
-    return choose_device(asked, needs_torch=True)
-
-
-def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConfig:
-    """The settings for a new run on that device, with those put in that somebody has set.
-
-    On a GPU games are many and begin at random, so they need little more chance: moves nearer to
-    the best ones make outcomes nearer to the truth.
-
-    Raises:
-        ValueError: for a setting that there is not, or a value that makes no sense.
-    """
-    base = default_config(game)
-    if device == "cpu":
-        return change(base, settings)
-    base = dataclasses.replace(base, search=default_search(game, device))
+    base = dataclasses.replace(default_config(game), search=default_search(game, device))
     asked = change(base, settings)
     network = asked.network
     if resolve_network(network, game).kind == "residual":
@@ -77,10 +53,10 @@ def _is_set(option: str, settings: Sequence[str]) -> bool:
 
 
 def fit_games(game: Game, search: SearchConfig, network: NetworkConfig, free: int) -> int:
-    """How many games side by side a GPU with so many bytes free holds: a power of two.
+    """The number of games side by side that fit into `free` bytes of a GPU: a power of two.
 
-    Half of the memory is for their trees and for what the network computes of them; the rest for
-    positions to learn from, and for learning.
+    Half of the memory is for their trees and for evaluating them; the rest for the replay and for
+    learning.
     """
     simulations = max(search.simulations, search.visits)
     node_bytes, edge_bytes, game_bytes = bytes_each(game, search)

@@ -1,6 +1,6 @@
-"""A generation's games on a GPU: played there; written down by a thread while the next are played.
+"""A generation's games on a GPU; a thread writes them while the next generation is played.
 
-What a killed process had played of a generation is played again, with other random numbers.
+A generation that a killed process left incomplete is played again, with other random numbers.
 """
 
 import logging
@@ -14,12 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from plainzero.devices import use
+from plainzero.devices import use_device
 from plainzero.games.contract import Game
-from plainzero.networks.gpu.backend import CudaEvaluator
-from plainzero.selfplay.columns import GameColumns, columns_to_table, outcomes_in, outcomes_of
-from plainzero.selfplay.games_in_progress import move_dtype
-from plainzero.selfplay.gpu.compile_processes import Compilers
+from plainzero.networks.gpu.backend import GpuNetworkEvaluator
+from plainzero.selfplay.games_in_progress import move_dtype, status_dtype
 from plainzero.selfplay.gpu.harvest import (
     GAMES,
     MOVES,
@@ -27,28 +25,28 @@ from plainzero.selfplay.gpu.harvest import (
     SIMULATIONS,
     TARGETS,
     WAITING,
-    finished_dtype,
 )
-from plainzero.selfplay.gpu.player import DeviceWorker, Store, positions_of
+from plainzero.selfplay.gpu.player import GpuWorker, Store, positions_of
 from plainzero.selfplay.observations import targets_of
-from plainzero.selfplay.shards import list_shards, read_shard, write_table
-from plainzero.training.generator import Played
+from plainzero.selfplay.records import columns_of, columns_per_game, expand_policies, join
+from plainzero.selfplay.shards import list_shards, read_shard, write_shard
+from plainzero.training.interfaces import Compilers, Played
 from plainzero.training.metrics import describe_games
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.settings import RunConfig
 
 _log = logging.getLogger("plainzero")
-_HARVESTS_A_SEARCH = 2
-_AHEAD = 2  # harvests that are started before the oldest one's counts are looked at: those that
-# are under way when a generation has enough find little room, and games that ended wait
-_MOST_AHEAD = 32  # and while a generation is being saved; the driver holds about 1,000 launches
+_HARVESTS_PER_SEARCH = 2
+_AHEAD = 2  # harvests started before the counts of the oldest are read; those started when a
+# generation is complete find little room, so that finished games have to wait
+_MOST_AHEAD = 32  # the same while a generation is saved; the driver queues about 1,000 launches
 
 
-class Coming:
-    """A tensor on its way to the host; the GPU goes on meanwhile."""
+class PendingCopy:
+    """A tensor that is being copied to the host, while the GPU continues."""
 
     def __init__(self, tensor: Tensor) -> None:
-        """Starts the way, after all that was started before."""
+        """Starts the copy, after everything that was started before."""
         self._event: Any = None
         if not tensor.is_cuda:
             self._tensor = tensor.clone()
@@ -60,13 +58,13 @@ class Coming:
         self._event.record()
 
     def array(self) -> NDArray[Any]:
-        """What has come, once it is there."""
+        """The copy, once it is complete."""
         if self._event is not None:
             self._event.synchronize()
         return self._tensor.numpy()
 
 
-class DeviceGenerator:
+class GpuGenerator:
     """Plays the games of each generation on a GPU; see `Generator`."""
 
     def __init__(
@@ -78,34 +76,33 @@ class DeviceGenerator:
         device: str,
         compilers: Compilers | None = None,
     ) -> None:
-        """Makes the worker when the first generation begins, and waits for its compilers then."""
+        """Does little: `begin` makes the worker, once its kernels are compiled."""
         self.folder, self.config, self.game, self._device = folder, config, game, device
-        self.engine = config.run.engine
-        is_bf16 = self.engine == "cuda-bf16"
+        is_bf16 = config.run.backend == "gpu-bf16"
         rows = config.selfplay.games
-        self.evaluators = [CudaEvaluator(network, game, device, is_bf16, rows)]
+        self.evaluators = [GpuNetworkEvaluator(network, game, device, is_bf16, rows)]
         budget = max(config.search.simulations, config.search.visits)
-        self._rounds = max(1, budget // _HARVESTS_A_SEARCH)  # of one harvest
+        self._rounds = max(1, budget // _HARVESTS_PER_SEARCH)  # of one harvest
         self._compilers = compilers
-        self._worker: DeviceWorker | None = None
+        self._worker: GpuWorker | None = None
         self._stores: list[Store] = []
-        self._counts: list[Coming] = []  # what the harvests under way have taken
-        self._harvests = 0  # of this generation, or of the last one
-        self._begun, self._since = 0, 0.0  # the generation that is being played, and since when
+        self._counts: list[PendingCopy] = []  # of the harvests that were started
+        self._harvests = 0  # of this generation, or of the previous one
+        self._begun, self._since = 0, 0.0  # the generation in progress, and since when
         self._writer = ThreadPoolExecutor(1)
         self._written: Future[Any] | None = None
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Ends self-play after what has been started."""
+        """Ends self-play after the harvests that were started."""
         self._is_stopped = True
 
     def use_weights(self, network: Any) -> None:
-        """Loads new weights into the evaluator; recorded graphs use them at once."""
+        """Loads new weights into the evaluator; recorded graphs use them too."""
         self.evaluators[0].load(network)
 
     def begin(self, generation: int, step: int) -> None:
-        """Starts a generation with the weights of `step`, so that the GPU has work meanwhile."""
+        """Starts a generation with the weights of `step`, so that the GPU has work until `play`."""
         if self._begun == generation:
             return
         self._begun, self._since = generation, time.monotonic()
@@ -113,7 +110,7 @@ class DeviceGenerator:
             if self._compilers is not None:
                 self._compilers.wait()
             seed = hash((self.config.run.seed, generation)) if generation > 1 else 0
-            self._worker = DeviceWorker(
+            self._worker = GpuWorker(
                 self.game,
                 self.evaluators[0],
                 self.config.search,
@@ -125,7 +122,7 @@ class DeviceGenerator:
         self._worker.use_weights(step)
         self._store.taken.zero_()
         self._counts = []
-        # Most of a generation, so that the GPU has work until somebody asks for the games.
+        # Most of a generation, so that the GPU has work until `play` is called.
         ahead = max(_AHEAD, min(_MOST_AHEAD, self._harvests * 3 // 4))
         self._harvests = 0
         for _ in range(ahead):
@@ -135,22 +132,22 @@ class DeviceGenerator:
         self,
         generation: int,
         step: int,
-        tell: Callable[[int, int, int], None],
+        on_progress: Callable[[int, int, int], None],
         seconds: float,
     ) -> Played | None:
-        """Plays a generation with the weights of `step`, or reads it where that was done before.
+        """Plays a generation, or reads it if it was played before; see `Generator`.
 
-        Returns None where it was stopped, or `seconds` were over, before enough was played. Where
-        the games have more moves than there is room for, the generation has fewer positions.
+        If the games have more moves than fit into a store, the generation has fewer positions.
 
         Raises:
-            ValueError: when not a single position was searched in full in all that room.
+            ValueError: if the store is full without a single position to learn from.
         """
         shard = next(
             (s for s in list_shards(self.folder.games) if s.generation == generation), None
         )
         if shard is not None and (records := read_shard(self.game, shard)):
-            metrics = describe_games(outcomes_of(records))
+            columns = join(records)
+            metrics = describe_games(columns.per_game, columns.lengths)
             return Played(targets_of(self.game, records), len(records), metrics)
         deadline = time.monotonic() + seconds
         wanted = self.config.training.generation_positions
@@ -159,7 +156,7 @@ class DeviceGenerator:
         while True:
             counts = self._counts.pop(0).array()
             self._worker.check(counts)
-            tell(generation, int(counts[TARGETS]), wanted)
+            on_progress(generation, int(counts[TARGETS]), wanted)
             if counts[TARGETS] >= wanted or self._is_full(counts, wanted):
                 break
             if self._is_stopped or time.monotonic() > deadline:
@@ -168,10 +165,11 @@ class DeviceGenerator:
                 self._start_harvest()
         while self._counts:
             counts = self._counts.pop(0).array()
+            self._worker.check(counts)
         return self._finish(generation, counts, time.monotonic() - self._since)
 
     def _is_full(self, counts: NDArray[np.int64], wanted: int) -> bool:
-        """Whether ended games find no room any more, so that nothing more would come."""
+        """Whether the store is full, so that no game can be added."""
         if not counts[WAITING]:
             return False
         found = f"{counts[GAMES]:,} games of {counts[MOVES]:,} moves"
@@ -190,26 +188,26 @@ class DeviceGenerator:
             self._written.result()
 
     def forget(self, generation: int) -> None:
-        """There is nothing to forget: games in progress are not kept on disk."""
+        """Does nothing: games in progress are not on disk."""
 
     @property
     def _store(self) -> Store:
         return self._stores[self._begun % 2]
 
     def _start_harvest(self) -> None:
-        """Starts rounds, a harvest, and the way back of its counts."""
+        """Starts rounds, a harvest, and the copy of its counts."""
         assert self._worker is not None
         self._harvests += 1
         self._worker.play(self._rounds)
         self._worker.harvest(self._store)
-        self._counts.append(Coming(self._store.taken))
+        self._counts.append(PendingCopy(self._store.taken))
 
     def _finish(self, generation: int, counts: NDArray[np.int64], seconds: float) -> Played:
-        """What was played; it is written down while others go on."""
+        """The generation; its games are written by a thread."""
         store, games = self._store, int(counts[GAMES])
-        found = _as_records(Coming(store.games[:games]).array(), finished_dtype(self.game))
-        moves = Coming(store.moves[: int(counts[MOVES])])
-        policies = Coming(store.policies[: int(counts[TARGETS])])
+        found = _as_records(PendingCopy(store.games[:games]).array(), status_dtype(self.game))
+        moves = PendingCopy(store.moves[: int(counts[MOVES])])
+        policies = PendingCopy(store.policies[: int(counts[TARGETS])])
         self.wait_until_saved()
         self._written = self._writer.submit(self._write, generation, found, moves, policies)
         speed = {
@@ -217,17 +215,19 @@ class DeviceGenerator:
             "positions_per_second": float(counts[SEARCHES]) / seconds,
             "simulations_per_second": float(counts[SIMULATIONS]) / seconds,
         }
-        metrics = speed | describe_games(outcomes_in(found))
+        metrics = speed | describe_games(columns_per_game(found), found["length"])
         return Played(positions_of(store, int(counts[TARGETS])), games, metrics)
 
-    def _write(self, generation: int, games: NDArray[Any], moves: Coming, policies: Coming) -> None:
-        use(self._device)  # for this thread, which waits for what is to come from it
+    def _write(
+        self, generation: int, games: NDArray[Any], moves: PendingCopy, policies: PendingCopy
+    ) -> None:
+        use_device(self._device)  # in this thread, which waits for copies from there
         played = _as_records(moves.array(), move_dtype(self.game))
-        columns = GameColumns(games, played, policies.array())
-        write_table(self.folder.games, generation, columns_to_table(self.game, columns))
+        columns = columns_of(games, played, expand_policies(played, policies.array()))
+        write_shard(self.folder.games, self.game, generation, columns)
 
 
 def _as_records(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """[N] the records of which `raw` has the bytes [N, itemsize]."""
+    """[N] the records whose bytes are `raw` [N, itemsize]."""
     records: NDArray[Any] = raw.reshape(-1).view(dtype)
     return records

@@ -1,4 +1,4 @@
-"""Gradient steps on one device, where the host only says that another step is due."""
+"""Gradient steps on one device; the host only starts them."""
 
 import contextlib
 import copy
@@ -12,35 +12,31 @@ from plainzero.games.contract import Game
 from plainzero.networks.architectures import Output
 from plainzero.networks.backends.torch_backend import torch_threads
 from plainzero.networks.gpu.cudnn_network import tuned_convolutions
-from plainzero.networks.network_evaluators import available_engines
-from plainzero.training.device_replay import DevicePlan, DeviceReplay
+from plainzero.networks.network_evaluators import available_backends
+from plainzero.networks.torch_private import lerp_all_on_gpu
 from plainzero.training.gpu.fused_optimizer import FusedOptimizer
 from plainzero.training.gpu.training_network import can_learn_fused, fused_output
+from plainzero.training.interfaces import Replay
 from plainzero.training.losses import compute_losses
 from plainzero.training.optimizers import (
     averaging_decay,
     gradient_error,
-    learning_rate,
+    next_rate,
     restore_state,
     saved_state,
 )
 from plainzero.training.settings import TrainingConfig
-from plainzero.training.step_averages import DeviceReport
+from plainzero.training.step_averages import StepAverages
 
-_WARM_UP_STEPS = 3  # before a capture, as PyTorch asks for
+_WARM_UP_STEPS = 3  # before a capture, as PyTorch requires
 _STEPS_BETWEEN_CHECKS = 500  # of the gradients; each check waits for the steps before it
 
 
-class DeviceLearner:
+class GpuLearner:
     """Trains a network on a device; see `Learner`.
 
-    On CUDA a step, from the drawing of its batch to the averaged weights, is captured in a CUDA
-    graph once, and again when a buffer of the replay has moved.
-
-    Attributes:
-        network: the weights as the steps left them.
-        average: the averaged weights, which play; they never move.
-        step: steps taken so far.
+    On CUDA a step, from drawing its batch to averaging the weights, is captured in a CUDA graph
+    once, and again when a buffer of the replay was reallocated. Weights keep their addresses.
     """
 
     def __init__(
@@ -50,71 +46,66 @@ class DeviceLearner:
         device: torch.device | str,
         is_captured: bool = True,
     ) -> None:
-        """Begins at step 0 with the network as it is, which is moved to the device.
+        """Starts at step 0 with the network, which is moved to the device.
 
-        Without `is_captured`, and on PyTorch's "cpu", the operations of each step are started one
-        by one.
+        Without `is_captured`, and on PyTorch's "cpu", the operations of a step are started one by
+        one.
         """
         self.config, self.step, self.device = config, 0, torch.device(device)
         is_cuda = self.device.type == "cuda"
         self._is_captured = is_captured and is_cuda
-        has_bf16 = is_cuda or "torch-bf16" in available_engines(network)
+        has_bf16 = is_cuda or "torch-bf16" in available_backends(network)
         self._is_bf16 = config.precision == "bfloat16" or (config.precision == "auto" and has_bf16)
         self._is_fused = self._is_bf16 and can_learn_fused(network, self.device)
         moved: Any = network.to(self.device)
         self.network: Any = moved.to(memory_format=torch.channels_last)
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
+        self._last_rate = 0.0
         self._rate = torch.zeros((), device=self.device)  # of learning
         self._share = torch.zeros((), device=self.device)  # of the new weights in the average
         self._optimizer = FusedOptimizer(self.network.parameters(), config, self._rate)
-        self._report = DeviceReport(config.value_weight, self.device)
+        self._averages = StepAverages(config.value_weight, self.device)
         self._graph: Any = None
-        self._captured: tuple[DeviceReplay, tuple[int, int]] | None = None
+        self._captured: tuple[Replay, tuple[int, int]] | None = None
 
     def prepare(self, game: Game) -> None:
-        """Takes half a step from empty boards, so that a first one need not wait.
+        """Takes half a step from empty boards, so that the first one does not have to wait.
 
-        cuDNN loads its kernels and tries its algorithms meanwhile, which takes seconds. Nothing is
-        learned.
+        cuDNN loads its kernels and tries its algorithms here, which takes seconds. Learns nothing.
         """
         shape = self.config.batch_size, *game.observation_shape
         planes = _laid_out(torch.zeros(shape, device=self.device))
         with torch_threads(1), _exact_convolutions(not self._is_bf16), tuned_convolutions():
-            output = self._ask(planes)
+            output = self._evaluate(planes)
             parts = [part.sum() for part in output if part is not None]
             torch.autograd.backward(torch.stack(parts).sum())
         self._optimizer.zero_grad()
 
-    def learn(self, plan: DevicePlan, progress: float) -> dict[str, float]:
-        """Takes the plan's steps; `progress` of the run, 0 to 1, sets the learning rate.
+    def learn(self, replay: Replay, progress: float) -> dict[str, float]:
+        """Takes the steps that the replay has planned; see `Learner`.
 
-        Returns:
-            What was measured on the way, averages over all positions.
-
-        Raises:
-            FloatingPointError: when a gradient was no number. Steps were taken after it, so that
-                neither network is of use any more.
+        A gradient that is not finite is found after further steps, which spoil both networks.
         """
-        first, rate = self.step, 0.0
-        self._report.clear()
+        first = self.step
+        self._averages.clear()
         with torch_threads(1), _exact_convolutions(not self._is_bf16), tuned_convolutions():
-            while plan.rows.prepare():
-                rate = learning_rate(self.config, self.step, progress)
-                self._rate.fill_(rate)
+            while replay.prepare_step():
+                self._last_rate = next_rate(self.config, self._last_rate, progress)
+                self._rate.fill_(self._last_rate)
                 self._share.fill_(1.0 - averaging_decay(self.config, self.step + 1))
-                self._run_step(plan.replay)
+                self._run_step(replay)
                 self.step += 1
                 if (self.step - first) % _STEPS_BETWEEN_CHECKS == 0:
                     self._check(first)
         self._check(first)
-        return self._report.averages() | {"learning_rate": rate}
+        return self._averages.averages() | {"learning_rate": self._last_rate}
 
     def _check(self, first: int) -> None:
-        failure = self._report.failure()
+        failure = self._averages.failure()
         if failure is not None:
             raise gradient_error(failure[1], first + failure[0])
 
-    def _run_step(self, replay: DeviceReplay) -> None:
+    def _run_step(self, replay: Replay) -> None:
         if not self._is_captured:
             self._take_step(replay)
             return
@@ -122,10 +113,10 @@ class DeviceLearner:
             self._capture(replay)
         self._graph.replay()
 
-    def _capture(self, replay: DeviceReplay) -> None:
+    def _capture(self, replay: Replay) -> None:
         """Captures a step, after some that are undone; see PyTorch's notes on CUDA graphs."""
         self._graph = self._captured = None  # gives its memory back first
-        undo = self._remember(replay)
+        undo = self._snapshot(replay)
         side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -135,57 +126,57 @@ class DeviceLearner:
             self._optimizer.zero_grad()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
-        # Relaxed, because Numba may free memory meanwhile, in this thread too, and other threads do
-        # as they like: none of it is part of the graph.
+        # Relaxed, because Numba may free memory during the capture, in this thread too, and other
+        # threads use the device: none of that is part of the graph.
         with torch.cuda.graph(graph, capture_error_mode="relaxed"):
             self._take_step(replay)
         self._graph, self._captured = graph, (replay, replay.layout)
 
-    def _remember(self, replay: DeviceReplay) -> Any:
-        """A function that undoes the steps taken since."""
+    def _snapshot(self, replay: Replay) -> Any:
+        """A function that undoes the steps taken after this call."""
         changed: list[Tensor] = [
             *self.network.parameters(),
             *self.average.parameters(),
-            *self._report.tensors,
+            *self._averages.tensors,
             *replay.changed(),
         ]
         kept = [tensor.detach().clone() for tensor in changed]
-        gathered = {id(tensor): tensor.clone() for tensor in self._gathered()}
+        gathered = {id(tensor): tensor.clone() for tensor in self._optimizer_state()}
 
         def undo() -> None:
             with torch.no_grad():
                 for tensor, old in zip(changed, kept, strict=True):
                     tensor.copy_(old)
-                # What the optimiser had not begun to gather is zero.
-                for tensor in self._gathered():
+                # State that the optimiser did not have yet is zero.
+                for tensor in self._optimizer_state():
                     tensor.copy_(gathered.get(id(tensor), torch.zeros_like(tensor)))
 
         return undo
 
-    def _gathered(self) -> list[Tensor]:
+    def _optimizer_state(self) -> list[Tensor]:
         """The tensors of the optimiser's state."""
         entries = self._optimizer.state.values()
         return [tensor for entry in entries for tensor in entry.values()]
 
-    def _take_step(self, replay: DeviceReplay) -> None:
-        """One step. Nothing here waits for the device, or depends on what it computes."""
+    def _take_step(self, replay: Replay) -> None:
+        """Takes one step. Nothing here waits for the device, or depends on what it computes."""
         config, batch = self.config, replay.draw()
         planes = _laid_out(batch.planes)
         self._optimizer.zero_grad()
-        output = self._ask(planes)
+        output = self._evaluate(planes)
         losses = compute_losses(output, batch.policies, batch.values)
         each = losses.policy + config.value_weight * losses.value
-        # Backward and not grad: it lays gradients as the weights lie, which a fused step needs.
+        # Backward, not grad: gradients then have the layout of the weights, as a fused step needs.
         torch.autograd.backward((each * batch.weights).sum() / batch.counts.sum())
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm)
         self._optimizer.step()
         self._update_average()
         replay.learned(batch, each)
-        self._report.add(output, batch.policies, losses, batch.outcomes, batch.counts)
-        self._report.add_norm(norm)
+        self._averages.add(output, batch.policies, losses, batch.outcomes, batch.counts)
+        self._averages.add_norm(norm)
 
-    def _ask(self, planes: Tensor) -> Output:
-        """What the network says, in the precision of this learner."""
+    def _evaluate(self, planes: Tensor) -> Output:
+        """The network's output, in the precision of this learner."""
         if self._is_fused:
             return fused_output(self.network, planes, torch.bfloat16)
         with torch.autocast(
@@ -196,33 +187,29 @@ class DeviceLearner:
 
     def _update_average(self) -> None:
         with torch.no_grad():
-            averages = list(self.average.parameters())
-            gaps = torch._foreach_sub(list(self.network.parameters()), averages)
-            torch._foreach_mul_(gaps, self._share)
-            torch._foreach_add_(averages, gaps)
+            averages, targets = list(self.average.parameters()), list(self.network.parameters())
+            lerp_all_on_gpu(averages, targets, self._share)
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on, by name, as `Learner` has it."""
-        return saved_state(self.step, self.network, self.average, self._optimizer)
+        """Everything that the next step depends on; see `Learner`."""
+        return saved_state(self.step, self._last_rate, self.network, self.average, self._optimizer)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Goes on where `state` was taken, here or by a `Learner`.
-
-        Raises:
-            ValueError: when the tensors are of another network.
-        """
-        self.step = restore_state(tensors, self.network, self.average, self._optimizer, self.config)
-        self._graph = self._captured = None  # what the optimiser has gathered lies elsewhere now
+        """Resumes from a saved state of this or another learner; see `Learner`."""
+        self.step, self._last_rate = restore_state(
+            tensors, self.network, self.average, self._optimizer, self.config
+        )
+        self._graph = self._captured = None  # the optimiser's state has other addresses now
 
 
 def _laid_out(planes: Tensor) -> Tensor:
-    """Planes [B, *shape] as the network's weights lie."""
+    """Planes [B, *shape] in the memory format of the weights."""
     return planes.contiguous(memory_format=torch.channels_last) if planes.ndim == 4 else planes
 
 
 @contextlib.contextmanager
 def _exact_convolutions(is_wanted: bool) -> Iterator[None]:
-    """Convolutions in float32 have all its digits on CUDA, where PyTorch would take TF32."""
+    """Convolutions in float32 are exact on CUDA, where PyTorch would use TF32."""
     before = torch.backends.cudnn.allow_tf32
     torch.backends.cudnn.allow_tf32 = before and not is_wanted
     try:

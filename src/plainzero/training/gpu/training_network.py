@@ -1,6 +1,6 @@
-"""A residual network's output, to learn from: convolution, bias, sum and ReLU are one operation.
+"""A residual network for training, with convolution, bias, sum and ReLU as one operation.
 
-On a GPU in bfloat16 that is one call of cuDNN's, elsewhere several of PyTorch's; the backward is
+In bfloat16 on a GPU that is one call of cuDNN, elsewhere several of PyTorch; the backward pass is
 the same. Bias gradients are matrix products: as sums they took a sixth of a step (H200, 4 x 64).
 """
 
@@ -12,28 +12,35 @@ from torch.nn import functional
 
 from plainzero.networks.architectures import Network, Output
 from plainzero.networks.gpu.cublas_heads import join_heads
-from plainzero.networks.gpu.cudnn_network import can_be_fused
-from plainzero.networks.network_evaluators import has_cuda_bf16
+from plainzero.networks.gpu.cudnn_network import can_fuse_convolutions
+from plainzero.networks.network_evaluators import has_gpu_bf16
+from plainzero.networks.torch_private import (
+    convolution_gradients,
+    convolve_add_relu,
+    convolve_relu,
+    copy_all,
+    multiply_to_float32,
+    relu_gradient,
+)
 
-_TOGETHER = 8  # channels and columns: tensor cores want a multiple of these
-_ONE = (1, 1)
+_MULTIPLE = 8  # channels and columns that tensor cores need
 
 
 def can_learn_fused(network: nn.Module, device: torch.device) -> bool:
     """Whether `fused_output` can compute the network there in bfloat16, by cuDNN."""
     return (
         isinstance(network, Network)
-        and can_be_fused(network, device)
-        and network.config.channels % _TOGETHER == 0
-        and has_cuda_bf16()
+        and can_fuse_convolutions(network, device)
+        and network.config.channels % _MULTIPLE == 0
+        and has_gpu_bf16()
     )
 
 
 def fused_output(network: Any, planes: Tensor, dtype: torch.dtype) -> Output:
-    """What a residual network without pooling says of observations [B, *shape], by way of `dtype`.
+    """The output of a residual network without pooling for observations [B, *shape], in `dtype`.
 
-    The last layer of the value head and what follows it are computed in the type of the weights,
-    to which gradients go. Nothing waits for the device: a CUDA graph can capture it.
+    The last layer of the value head and what follows are computed in the type of the weights, which
+    the gradients have too. Nothing waits for the device, so that a CUDA graph can capture it.
     """
     stem, blocks = network.body[0], list(network.body)[2:]
     x = planes.to(dtype, memory_format=torch.channels_last)
@@ -69,13 +76,9 @@ class _Convolve(torch.autograd.Function):
             out = functional.conv2d(x, weight, cast, padding=padding)
             out = functional.relu(out if residual is None else out + residual)
         elif residual is None:
-            out = torch.cudnn_convolution_relu(
-                _fill(x), _fill(weight), cast, _ONE, padding, _ONE, 1
-            )
+            out = convolve_relu(_fill(x), _fill(weight), cast, padding)
         else:
-            out = torch.cudnn_convolution_add_relu(
-                x, weight, residual, 1.0, cast, _ONE, padding, _ONE, 1
-            )
+            out = convolve_add_relu(x, weight, residual, cast, padding)
         ctx.save_for_backward(x, weight, out, ones)
         ctx.padding, ctx.has_residual = padding, residual is not None
         return out
@@ -84,17 +87,16 @@ class _Convolve(torch.autograd.Function):
     def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, out, ones = ctx.saved_tensors
         given = given.contiguous(memory_format=torch.channels_last)
-        masked = torch.ops.aten.threshold_backward(given, out, 0)
-        is_wanted = [ctx.needs_input_grad[0], True, False]
-        x_gradient, weight_gradient, _ = torch.ops.aten.convolution_backward(
-            masked, x, weight, None, _ONE, ctx.padding, _ONE, False, (0, 0), 1, is_wanted
+        masked = relu_gradient(given, out)
+        x_gradient, weight_gradient = convolution_gradients(
+            masked, x, weight, ctx.padding, wants_x=ctx.needs_input_grad[0]
         )
         residual_gradient = masked if ctx.has_residual else None
         return x_gradient, weight_gradient, _sum_by_channel(masked, ones), residual_gradient, None
 
 
 class _Cast(torch.autograd.Function):
-    """The tensors in a type, all by one kernel; and so their gradients on the way back."""
+    """Casts tensors, and their gradients on the way back, with one kernel each."""
 
     @staticmethod
     def forward(ctx: Any, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -112,16 +114,16 @@ def _apply(function: type[torch.autograd.Function], *inputs: Any) -> Any:
 
 def _cast(tensors: tuple[Tensor, ...], dtype: torch.dtype) -> tuple[Tensor, ...]:
     made = tuple(torch.empty_like(tensor, dtype=dtype) for tensor in tensors)
-    torch._foreach_copy_(made, tensors)  # one kernel, since all lie as their copies do
+    copy_all(made, tensors)  # one kernel, since all lie as their copies do
     return made
 
 
 def _fill(x: Tensor) -> Tensor:
-    """Zeros as further channels up to a multiple that tensor cores take, channels last.
+    """Pads the channels with zeros to a multiple that tensor cores need, channels last.
 
-    Forward only: cuDNN takes 15 times as long for the gradient of a stem filled so.
+    Forward only: cuDNN takes 15 times as long for the gradient of a padded stem.
     """
-    missing = -x.shape[1] % _TOGETHER
+    missing = -x.shape[1] % _MULTIPLE
     if not missing:
         return x
     filled = functional.pad(x, (0, 0, 0, 0, 0, missing))
@@ -129,12 +131,12 @@ def _fill(x: Tensor) -> Tensor:
 
 
 def _sum_by_channel(x: Tensor, ones: Tensor) -> Tensor:
-    """[C] the sums of [B, C, H, W]; those of bfloat16 on a GPU in float32.
+    """[C] the sums of [B, C, H, W]; in float32 for bfloat16 on a GPU.
 
-    The product leaves [H · W, C] to be summed: with fewer columns it could not occupy a GPU.
+    The product leaves [H · W, C] to be summed: with fewer columns it would not occupy a GPU.
     """
     rows, is_bf16 = _rows(x), x.is_cuda and x.dtype == torch.bfloat16
-    sums = torch.mm(ones, rows, out_dtype=torch.float32) if is_bf16 else torch.mm(ones, rows)
+    sums = multiply_to_float32(ones, rows) if is_bf16 else torch.mm(ones, rows)
     return sums.view(-1, x.shape[1]).sum(0)
 
 
@@ -144,9 +146,9 @@ def _rows(x: Tensor) -> Tensor:
 
 
 def _filled_heads(network: Any) -> Tensor:
-    """[A + hidden units + some zeros, cells · both heads' channels] the linear layers in one."""
+    """[A + hidden units + padding, cells · both heads' channels] the linear layers in one."""
     joined = join_heads(network, network.policy[0].out_channels)
-    return functional.pad(joined, (0, 0, 0, -len(joined) % _TOGETHER))
+    return functional.pad(joined, (0, 0, 0, -len(joined) % _MULTIPLE))
 
 
 def _finish(network: Any, both: Tensor) -> Output:

@@ -30,10 +30,10 @@ class Go(GoSuperko):
     komi: float = 7.5  # added to white's area
 
     observation_shape = property(lambda self: (6, self.size, self.size))
-    set_up_knows_the_end = True  # which comes by passes, and a board shows none
+    set_up_knows_the_end = True  # the end comes by passes, which a board does not show
 
     def __post_init__(self) -> None:
-        """Refuses boards that cannot be named, and komi that is no number."""
+        """Refuses boards that cannot be named, and komi out of range."""
         super().__post_init__()
         if not 2 <= self.size <= len(COLUMNS):
             raise ValueError(f"go: size must be 2 to {len(COLUMNS)}, not {self.size}")
@@ -57,7 +57,7 @@ class Go(GoSuperko):
         return not self.is_barred(state, point)
 
     def breath(self, state: Any, point: Any) -> int:
-        """What a stone of the mover would be whose four neighbours are not empty."""
+        """What a stone of the mover would be on a point without empty neighbours."""
         colour = self.mover(state)
         lives = is_attacked = 0
         for i in range(4):
@@ -72,7 +72,7 @@ class Go(GoSuperko):
         return lives * (SURROUNDED - is_attacked)
 
     def playout_actions(self, state: Any, actions: Any) -> int:
-        """Legal points that are no eyes of the mover; the pass where there is no such point."""
+        """Legal points except the mover's own eyes; the pass if there are none."""
         count = self.list_points(state, actions, True)
         if count == 0:
             actions[0] = self.num_points
@@ -80,7 +80,7 @@ class Go(GoSuperko):
         return count
 
     def list_points(self, state: Any, actions: Any, keeps_eyes: Any) -> int:
-        """Writes the legal points, returns how many; without the mover's eyes if `keeps_eyes`."""
+        """Writes the legal points, without own eyes if `keeps_eyes`; returns their number."""
         has_barred = self.has_barred(state)
         count = int(state.num_open)
         for i in range(count):
@@ -99,7 +99,7 @@ class Go(GoSuperko):
         return count
 
     def leave_out_barred(self, state: Any, points: Any, count: Any) -> int:
-        """Keeps those of the points that superko does not forbid, returns how many."""
+        """Keeps the points that superko does not forbid; returns their number."""
         kept = 0
         for i in range(count):
             point = points[i]
@@ -108,7 +108,7 @@ class Go(GoSuperko):
         return kept
 
     def has_corners(self, state: Any, point: Any) -> bool:
-        """Whether at most one corner of an eye is the other's; at the edge, whether none is."""
+        """Whether at most one corner of an eye is the opponent's; at the edge, whether none is."""
         lost = is_edge = 0
         for i in range(4):
             stone = state.stones[self.diagonals[point, i]]
@@ -117,7 +117,7 @@ class Go(GoSuperko):
         return lost + is_edge < 2
 
     def play(self, state: Any, action: Any) -> None:
-        """Puts down a stone, or passes; the second pass in a row ends the game."""
+        """Places a stone, or passes; the second pass in a row ends the game."""
         is_over = state.turn + 1 == self.max_turns
         if action == self.num_points:
             is_over |= state.last == action
@@ -141,7 +141,7 @@ class Go(GoSuperko):
         self.end_turn(state)
 
     def unbar(self, state: Any) -> None:
-        """Forgets what a position made by hand forbade its first mover."""
+        """Forgets the points that a position set up by hand forbade its first mover."""
         state.is_barred_by_hand = False
         for point in range(self.num_points):
             state.notes[point] = int(state.notes[point]) & ~BARRED
@@ -157,7 +157,7 @@ class Go(GoSuperko):
             self.draw(state)
 
     def count_area(self, state: Any) -> int:
-        """Black's area less white's; the links of empty points are used on the way.
+        """Black's area minus white's; overwrites the links of empty points.
 
         An area is the stones of a colour and the empty points from which no other is reached.
         """
@@ -192,7 +192,7 @@ class Go(GoSuperko):
         return count if colours == BLACK else -count if colours == WHITE else 0
 
     def observe(self, state: Any, planes: Any) -> None:
-        """Own stones, others', forbidden points, the last stone, after a pass, komi."""
+        """The mover's stones, the opponent's, forbidden points, the last stone, a pass, komi."""
         colour = self.mover(state)
         komi = max(-1.0, min(1.0, self.komi / (2 * self.size)))
         for point in range(self.num_points):
@@ -225,11 +225,11 @@ class Go(GoSuperko):
         return f"{COLUMNS[action % self.size]}{action // self.size + 1}"
 
     def parse_action(self, text: str) -> int:
-        """The point or the pass of that name, in capitals or not."""
+        """The point or the pass of that name, in upper or lower case."""
         return super().parse_action(text.strip().lower())
 
     def area_lead(self, state: Any) -> float:
-        """By how much black leads with all stones on the board alive, komi subtracted."""
+        """Black's lead with all stones on the board alive, minus komi."""
         counted = self.copy(state)
         counted.group[counted.stones == EMPTY] = self.num_points  # as before it was counted
         return float(self.count_area(counted)) - self.komi
@@ -249,7 +249,7 @@ class Go(GoSuperko):
         return "#" if not state.is_over and self.is_barred(state, point) else "."
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Stones of which each group has a liberty; # on empty points forbids them to the mover."""
+        """Any groups with a liberty; # on an empty point forbids it to the mover."""
         self.reset(state)
         texts = [text for row in reversed(cells) for text in row]
         for point, text in enumerate(texts):

@@ -1,11 +1,11 @@
-"""Stones on a Go board: groups, their liberties, what is taken.
+"""Stones on a Go board: groups, their liberties, captures.
 
 Stones of a group are a ring (`next`) and share a number (`group`), by which the group's
-pseudo-liberties are counted: one for each pair of a stone and an empty neighbour. So a group has no
-other liberty than a point just if it has as many as stones next to that point.
+pseudo-liberties are counted: one for each pair of a stone and an empty neighbour. So a point is the
+only liberty of a group exactly if the group has as many as it has stones next to that point.
 
-Empty points are kept in a list, those with an empty neighbour ("open") first: there a stone is
-never suicide, and nothing needs to be looked at.
+Empty points are stored in a list, those with an empty neighbour ("open") first: a stone there is
+never suicide, so nothing needs to be checked.
 """
 
 import functools
@@ -18,11 +18,11 @@ from plainzero.games.contract import Field, Game, field
 
 EMPTY, BLACK, WHITE, OFF_BOARD = 0, 1, 2, 3
 
-# What `notes` says of a point: how many of its four neighbours are not empty, and
+# Bits of `notes` for a point: the number of its four neighbours that are not empty, and
 COUNT = 7  # the bits of that number
 CLOSED = 4  # none of them is
 STONE = 8  # a stone stands here; STONE << colour: one of that colour was taken here
-BARRED = 64  # a position made by hand forbids it to the mover, as superko would
+BARRED = 64  # a position set up by hand forbids it to the mover, as superko would
 LATELY = 128  # a stone was taken here after the newest stone came
 
 
@@ -69,7 +69,7 @@ class GoStones(Game):
             "num_empty": field(np.int16),
             "liberties": field(np.int16, self.num_points + 1),  # by group, as each stone sees them
             "last": field(np.int16),  # action, -1 for none
-            # For `go_superko.py`: the last stone put where none of its colour was taken, the length
+            # For `superko.py`: the last stone put where none of its colour was taken, the length
             # of the log by then, and all that happened: plays (points, more points where that
             # colour had been taken, 3 * points for a pass), and after each the points it took. They
             # are no more than were ever put down.
@@ -100,7 +100,7 @@ class GoStones(Game):
         return int(state.to_play) + 1
 
     def put(self, state: Any, point: Any, colour: Any) -> None:
-        """A stone stands there and belongs to its group; groups without liberties stay."""
+        """Places a stone and joins it to its group; groups without liberties stay."""
         if state.notes[point] & COUNT != CLOSED:
             state.num_open -= 1
             self.move_empty(state, point, state.num_open)
@@ -146,7 +146,7 @@ class GoStones(Game):
         state.next[other] = following
 
     def take(self, state: Any, first: Any) -> None:
-        """Takes a stone's group from the board."""
+        """Removes a stone's group from the board."""
         colour = int(state.stones[first])
         stone = first
         while True:
@@ -174,8 +174,8 @@ class GoStones(Game):
                 return
 
     def clear_off_board(self, state: Any) -> None:
-        """Forgets what was counted for no point and no group, which is faster than to ask first."""
-        state.notes[self.num_points] = LATELY  # far from both ends of what a byte holds
+        """Resets the counts of the point off the board: faster than not counting there."""
+        state.notes[self.num_points] = LATELY  # far from both ends of a byte's range
         state.liberties[self.num_points] = 0
 
     def write(self, state: Any, event: Any) -> None:

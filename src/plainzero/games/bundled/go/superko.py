@@ -1,9 +1,9 @@
-"""Positional superko: whether a position has been there before.
+"""Positional superko: whether a position occurred before.
 
-No position is kept. `log` tells what each play put down and took away, so earlier positions are
+No position is stored. `log` records what each play placed and captured, so earlier positions are
 reached by walking back, with the XOR of the keys of all stones that differ. The walk stops at the
-first stone that stands and is "new", put where none of its colour had been taken: no position
-before it can be the same. Since nearly every play is new, there is nearly never anything to walk.
+first stone that is still there and "new", placed where none of its colour had been captured: no
+position before it can be the same. Since nearly every play is new, the walk is nearly always empty.
 """
 
 import functools
@@ -16,7 +16,7 @@ from plainzero.games.bundled.go.stones import BARRED, EMPTY, LATELY, STONE, GoSt
 
 
 class GoSuperko(GoStones):
-    """The board of Go, and which plays would repeat a position of this game on it."""
+    """The board of Go, and which plays would repeat an earlier position of the game."""
 
     @functools.cached_property
     def keys(self) -> NDArray[np.uint64]:
@@ -25,7 +25,7 @@ class GoSuperko(GoStones):
         return generator.integers(1, 2**64, (2, self.num_points), np.uint64)
 
     def set_newest(self, state: Any, point: Any, colour: Any) -> None:
-        """A stone came where none of its colour had been taken before; stones it took are told."""
+        """Notes a stone placed where none of its colour had been captured, after its captures."""
         for index in range(state.newest_length, state.log_length):
             event = state.log[index]
             if event < self.num_points:
@@ -34,7 +34,7 @@ class GoSuperko(GoStones):
         state.newest_length = state.log_length
 
     def has_barred(self, state: Any) -> bool:
-        """Whether some point is forbidden by superko, found by looking at few; true also if unsure.
+        """Whether superko may forbid some point, found by looking at few; True if unsure.
 
         As long as the newest stone stands, only positions since it came can be repeated, by a stone
         put where one was taken since. Only one play can take the newest stone.
@@ -56,7 +56,7 @@ class GoSuperko(GoStones):
         return point != self.num_points and self.is_barred(state, point)
 
     def only_liberty(self, state: Any, first: Any) -> Any:
-        """The liberty of a stone's group if it has but one, else the number of no point."""
+        """The liberty of a stone's group if it has only one, else `num_points`."""
         group = state.group[first]
         if state.liberties[group] > 4:
             return self.num_points
@@ -80,7 +80,7 @@ class GoSuperko(GoStones):
         return self.repeats(state, point)
 
     def repeats(self, state: Any, point: Any) -> bool:
-        """Whether walking back through the log comes to the position after that stone."""
+        """Whether walking back through the log reaches the position after that stone."""
         was_taken, surplus = False, 1  # of stones, before any are taken, over the earlier position
         difference = np.uint64(0)
         mover = 3 - self.mover(state)
@@ -105,7 +105,7 @@ class GoSuperko(GoStones):
         return False
 
     def change(self, state: Any, point: Any) -> Any:
-        """The keys of the mover's stone there and of the stones that it takes, as one number."""
+        """The XOR of the keys of the mover's stone there and of the stones that it captures."""
         colour = self.mover(state)
         difference = self.keys[colour - 1, point]
         for i in range(4):

@@ -1,4 +1,4 @@
-"""The board of Gomoku: stones of two players on the crossings, their names and their drawing."""
+"""The board of Gomoku: stones of two players on intersections, names and drawing."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class GomokuBoard(Game):
         return {"stones": field(np.int32, (2, self.size))}
 
     def empty_points(self, state: Any, row: Any) -> Any:
-        """The points of a row on which no stone stands, as bits."""
+        """The empty points of a row, as bits."""
         return self.full_row & ~(int(state.stones[0, row]) | int(state.stones[1, row]))
 
     def symmetries(self) -> list[Symmetry]:
@@ -40,7 +40,7 @@ class GomokuBoard(Game):
         return f"{chr(ord('a') + action % self.size)}{self.size - action // self.size}"
 
     def parse_action(self, text: str) -> int:
-        """The point of that name, in small letters or large ones."""
+        """The point of that name, in upper or lower case."""
         name = text.strip().lower()
         col, row = ord(name[:1] or "?") - ord("a"), name[1:]
         if 0 <= col < self.size and row.isdecimal() and 1 <= int(row) <= self.size:

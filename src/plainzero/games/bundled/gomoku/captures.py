@@ -20,7 +20,7 @@ def enclosed_pairs(rows: Any, player: Any, size: Any, row: Any, col: Any) -> Any
 
 
 def count_pairs(pairs: Any) -> Any:
-    """How many pairs they are."""
+    """The number of pairs."""
     count = 0
     while pairs:
         pairs &= pairs - 1

@@ -1,7 +1,7 @@
-"""Points that may be forbidden, all of a row at once: bit by bit, without looking any further.
+"""Points that may be forbidden, for a whole row at once, by bit operations.
 
 No forbidden point is missing. Most of the points found are indeed forbidden; what else counts, such
-as fives, room for exactly five and threes that are none, is left to `gomoku_forbidden.py`.
+as fives, room for exactly five and false threes, is left to `forbidden_points.py`.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ def suspect_points(rows: Any, player: Any, size: Any, row: Any, is_renju: Any) -
     """Points of a row on which a stone might make two threes, or in renju two fours or six.
 
     Args:
-        rows: the stones of both players, see `gomoku_lines.py`.
+        rows: the stones of both players, see `line_patterns.py`.
         player: who would move.
         size: the board's.
         row: which row.

@@ -1,17 +1,17 @@
-"""Points on which the rules of Gomoku let a player put no stone.
+"""Points on which the rules of Gomoku forbid a player to place a stone.
 
-A *four* is four stones to which one more adds up to five, a *straight four* one that has two such
-points, its neighbours. A *three* is three stones that one more, on a point where the player may put
-it and without making a five, turns into a straight four; a line with a four is no three. The new
-stone always is one of them. A move that makes a five is never forbidden; otherwise
+A *four* is four stones that one more stone makes a five, a *straight four* one that has two such
+points, its neighbours. A *three* is three stones that one more stone, on a point where the player
+may put it and without making a five, turns into a straight four; a line with a four is no three.
+The new stone is always one of them. A move that makes a five is never forbidden; otherwise
 
 * double-three forbids a move that makes threes in two lines or more,
 * renju (its first player only) also a move that makes two fours or more, in one line or in several,
   or six or more in a row.
 
-So whether a three is one depends on whether the point that extends it is forbidden in turn, and so
-on. That is followed for `DEPTH` stones after the move; whatever three is found then, counts.
-Captures are not looked at: the new stone is added and nothing is removed.
+So whether a three counts depends on whether the point that extends it is forbidden in turn, and so
+on. This is followed for `DEPTH` stones after the move; any three found there counts. Captures are
+ignored: the new stone is added and nothing is removed.
 """
 
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ ALLOWED, FORBIDDEN, FIVE, UNDECIDED = 0, 1, 2, 3
 class Side(NamedTuple):
     """Who would move, and by which rules."""
 
-    rows: Any  # [2, size] the stones of both, see gomoku_lines.py
+    rows: Any  # [2, size] the stones of both, see line_patterns.py
     player: Any
     size: Any
     is_renju: Any  # whether double-fours and overlines are forbidden too

@@ -1,7 +1,7 @@
-"""The four lines through a point as words of eleven bits, and what stands in such a word.
+"""The four lines through a point as words of eleven bits, and the patterns in such a word.
 
 Bit 5 of a word is the point itself, the others are the cells up to five steps away on either side.
-Everything that Gomoku asks of a move is asked of these words: a five reaches four steps from the
+Every question about a move is answered from these words: a five reaches four steps from the
 new stone, and one step more tells whether it is longer than that. `rows` are always the stones of
 both players, [2, size], bit `col` of a row for each cell; `size` is the board's.
 """

@@ -1,8 +1,7 @@
-"""Gomoku: five in a row on the crossings of a board, by the rules that people play it by.
+"""Gomoku: five in a row on the intersections of a board, by the rules in common use.
 
-Each player's stones are rows of bits, so that a line through a point is a word that a few
-operations judge, see `gomoku_lines.py`. What renju and double-three forbid is in
-`gomoku_forbidden.py`.
+Each player's stones are rows of bits, so a line through a point is a word that a few operations
+evaluate, see `line_patterns.py`. What renju and double-three forbid is in `forbidden_points.py`.
 """
 
 from typing import Any, Literal
@@ -20,7 +19,7 @@ class Gomoku(GomokuBoard):
     """Five in a row, column or diagonal win."""
 
     rule: Literal["freestyle", "standard", "renju"] = "freestyle"
-    captures: int = 0  # pairs to win by; 0: nothing is captured
+    captures: int = 0  # captured pairs that win; 0: no captures
     double_three: Literal["allowed", "forbidden"] = "allowed"
 
     set_up_knows_the_end = True  # a five may wait for its answer, and then has not yet won
@@ -36,7 +35,7 @@ class Gomoku(GomokuBoard):
     has_forbidden = property(lambda self: self.is_renju or self.bars_double_threes)
 
     def __post_init__(self) -> None:
-        """Refuses rules that do not go together."""
+        """Refuses rules that cannot be combined."""
         super().__post_init__()
         if not 0 <= self.captures <= 10:
             raise ValueError(f"{self.title()}: captures must be 0 to 10, not {self.captures}")
@@ -47,7 +46,7 @@ class Gomoku(GomokuBoard):
             )
 
     def fields(self) -> dict[str, Field]:
-        """The stones, and what else there is under these rules."""
+        """The stones, and what else these rules need."""
         point = np.uint8 if self.num_actions <= 256 else np.uint16
         fields = {
             **super().fields(),
@@ -67,7 +66,7 @@ class Gomoku(GomokuBoard):
             self.list_empty(state)
 
     def list_empty(self, state: Any) -> None:
-        """Lists the empty points anew."""
+        """Rebuilds the list of empty points."""
         count = 0
         for row in range(self.size):
             points = self.empty_points(state, row)
@@ -101,7 +100,7 @@ class Gomoku(GomokuBoard):
         return points
 
     def play(self, state: Any, action: Any) -> None:
-        """Puts a stone on a point and takes the pairs that it encloses."""
+        """Places a stone and captures the pairs that it encloses."""
         row, col, player = action // self.size, action % self.size, state.to_play
         state.stones[player, row] |= 1 << col
         if not self.has_forbidden:
@@ -119,9 +118,9 @@ class Gomoku(GomokuBoard):
         self.end_turn(state)
 
     def take_point(self, state: Any, point: Any) -> None:
-        """Takes a point out of the list of empty ones, which stays in order."""
+        """Removes a point from the sorted list of empty points."""
         last = state.num_empty - 1
-        for index in range(last):  # neither a search nor a branch, so that it runs on vectors
+        for index in range(last):  # without a search or a branch, so that it is vectorised
             here, following = state.empty[index], state.empty[index + 1]
             state.empty[index] = following if here >= point else here
         state.empty[last] = 0
@@ -149,7 +148,7 @@ class Gomoku(GomokuBoard):
             state.forbidden[row] = points
 
     def is_exact(self, player: Any) -> Any:
-        """Whether six or more in a row are no five of this player's."""
+        """Whether six or more in a row do not count for this player."""
         return self.is_standard or (self.is_renju and player == 0)
 
     def can_move(self, state: Any) -> Any:
@@ -162,7 +161,7 @@ class Gomoku(GomokuBoard):
         return state.num_empty > 0
 
     def take_pairs(self, state: Any, player: Any, row: Any, col: Any) -> None:
-        """Takes what a player's new stone encloses off the board."""
+        """Removes what a player's new stone encloses from the board."""
         pairs = enclosed_pairs(state.stones, player, self.size, row, col)
         if pairs:
             turn_pairs(state.stones, 1 - player, row, col, pairs)
@@ -171,7 +170,7 @@ class Gomoku(GomokuBoard):
                 self.list_empty(state)
 
     def settle_captures(self, state: Any, player: Any, row: Any, col: Any) -> None:
-        """Who has won, where pairs are taken: a five that can be answered has to wait a move."""
+        """Who has won, with captures: a five that can be answered must wait one move."""
         was_pending, state.is_pending = state.is_pending, False
         if state.pairs[player] >= self.captures:
             self.win(state, player)
@@ -247,7 +246,7 @@ class Gomoku(GomokuBoard):
         return Grid(cells, actions, marks, "points", columns=letters, rows=numbers)
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
-        """Any stones, as many of each as one likes; no pairs are taken, and a five has won.
+        """Any number of stones of each player; no pairs are taken, and a five has won.
 
         Where there are captures, a five of the player who is not to move waits for the answer.
         """

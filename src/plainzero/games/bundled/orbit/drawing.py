@@ -14,7 +14,7 @@ QUARTERS = 32  # of rounds, for which a path shows where a craft drifts
 
 
 def draw_shapes(game: Any, state: Any) -> list[Shape]:
-    """The asset, the craft, what decides, and where the craft drift if nobody fires."""
+    """The asset, the craft, the deciding radii, and where the craft drift if nobody fires."""
     middle, bar = cell_of(game, 0, 0), 10.0 ** math.floor(math.log10(game.scale / KILOMETRE))
     corner = ROWS - 1.0, 0.0
     shapes = [

@@ -1,6 +1,6 @@
 """Motion near a circular orbit: the equations of Clohessy and Wiltshire on whole numbers.
 
-In Hill's frame, which turns with the orbit at n radians a second, x is radial, outwards, and y
+In Hill's frame, which turns with the orbit at n radians per second, x is radial, outwards, and y
 along the track, forwards; x'' = 3n²x + 2ny' and y'' = −2nx'. With velocities written as v / n, all
 four coordinates are lengths, and the matrix that moves them has no units and depends only on the
 angle by which the orbit turns. It is kept as integers, and coordinates are rounded to whole units:
@@ -55,7 +55,7 @@ def ellipse_starts(half_axis: float) -> tuple[int, ...]:
     """x, y, x' / n and y' / n of each place on the ellipse, the second half mirroring the first.
 
     It is the closed orbit about the asset that a craft keeps to with its engine off, twice as long
-    as high; places are equal times apart.
+    as high; the places are equally spaced in time.
     """
     first: list[int] = []
     for phase in range(PHASES // 2):

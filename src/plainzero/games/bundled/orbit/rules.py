@@ -1,7 +1,7 @@
 """Satellite pursuit: an attacker must come near an asset, a defender must catch it or hold out.
 
 All motion is relative to the asset, in Hill's frame that turns with its circular orbit: x is
-radial, outwards, y along the track, forwards; see `games/bundled/orbit/motion.py`. Coordinates are whole
+radial, outwards, y along the track, forwards; see `motion.py`. Coordinates are whole
 decimetres, and velocities are kept as v / n, in decimetres too.
 """
 
@@ -25,8 +25,8 @@ ATTACKER, DEFENDER = 0, 1
 ROLES = ("attacker", "defender")
 METRE, KILOMETRE = 10, 10_000  # in the units of all lengths in a state
 X, Y, U, W = range(4)  # radial, along-track; the velocities in these directions, divided by n
-COASTS = 4  # equal parts of a step; at the end of each it is seen who is near whom
-FORESIGHT = 8  # rounds for which a network sees where the craft will be
+COASTS = 4  # equal parts of a step; distances are compared at the end of each
+FORESIGHT = 8  # rounds ahead that the observation covers
 TIME_IS_UP = "time is up: the asset is safe"
 _RANGES = {
     "rounds": (1, 60),
@@ -42,7 +42,7 @@ _RANGES = {
 
 
 class Orbit(Game):
-    """Reach the asset, or keep the other off it: five manoeuvres, little fuel, true orbits."""
+    """Reach the asset, or defend it: five manoeuvres, little fuel, real orbits."""
 
     rounds: int = 16  # manoeuvres of each side before time is up
     attacker_fuel: int = 10  # manoeuvres other than hold
@@ -66,7 +66,7 @@ class Orbit(Game):
     impulse = property(lambda self: round(METRE * self.delta_v / self.mean_motion))
     reach_limit = property(lambda self: round(KILOMETRE * self.reach))
     capture_limit = property(lambda self: round(KILOMETRE * self.capture))
-    scale = property(lambda self: KILOMETRE * self.attacker_ellipse)  # what a network sees as 1
+    scale = property(lambda self: KILOMETRE * self.attacker_ellipse)  # 1 in the observation
     starts = property(  # [player, phase, coordinate], flat
         lambda self: (
             ellipse_starts(KILOMETRE * self.attacker_ellipse)
@@ -109,14 +109,14 @@ class Orbit(Game):
         state.to_play = CHANCE
 
     def chance_outcomes(self, state: Any, actions: Any, probabilities: Any) -> int:
-        """Any of the places on a craft's ellipse."""
+        """Any place on a craft's ellipse."""
         for phase in range(PHASES):
             actions[phase] = phase
             probabilities[phase] = 1.0 / PHASES
         return PHASES
 
     def legal_actions(self, state: Any, actions: Any) -> int:
-        """All manoeuvres, without fuel only to hold."""
+        """All manoeuvres; without fuel only hold."""
         if state.fuel[state.to_play] == 0:
             actions[0] = HOLD
             return 1
@@ -170,7 +170,7 @@ class Orbit(Game):
         state.craft[player, U], state.craft[player, W] = u, w
 
     def judge(self, state: Any) -> None:
-        """A defender that is near enough wins, also at the asset; else an attacker at the asset."""
+        """A defender near enough wins, even at the asset; else an attacker at the asset."""
         x, y = int(state.craft[ATTACKER, X]), int(state.craft[ATTACKER, Y])
         dx, dy = x - int(state.craft[DEFENDER, X]), y - int(state.craft[DEFENDER, Y])
         if dx * dx + dy * dy <= self.capture_limit * self.capture_limit:
@@ -179,7 +179,7 @@ class Orbit(Game):
             self.win(state, ATTACKER)
 
     def observe(self, state: Any, planes: Any) -> None:
-        """Each coordinate as a pair, how far it is above and below zero; then what has no sign."""
+        """Each coordinate as a pair, the parts above and below zero; then the rest."""
         mover = max(0, int(state.to_play))
         for coordinate in range(4):
             own = state.craft[mover, coordinate] / self.scale

@@ -1,1 +1,1 @@
-"""Everything that goes over the wire, typed once; `web/src/api/schema.ts` is made from it."""
+"""The messages of the API; `web/src/api/schema.ts` is generated from them."""

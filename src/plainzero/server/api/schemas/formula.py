@@ -1,4 +1,4 @@
-"""The selection formulas, the root's noise and the temperature, to try out."""
+"""Selection formulas, root noise and temperature, applied to given numbers."""
 
 from typing import Annotated, Literal
 
@@ -7,16 +7,16 @@ from pydantic import AfterValidator, Field
 from plainzero.search.config import FirstPlayUrgency, VisitTerm
 from plainzero.server.api.schemas.base import Message, Seed, Text
 
-MOST_CHILDREN = 512
-MOST_SELECTIONS = 10_000
-LEAST_BASE = 1e-3
+MAX_CHILDREN = 512
+MAX_SELECTIONS = 10_000
+MIN_BASE = 1e-3
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def _check_base(base: float) -> float:
-    """Refuses a base so small that the logarithm of visits / base has no value."""
-    if 0 < base < LEAST_BASE:
-        raise ValueError(f"it is {base}; give 0, for a c that stays, or {LEAST_BASE} and more")
+    """Refuses a base so small that log(visits / base) overflows."""
+    if 0 < base < MIN_BASE:
+        raise ValueError(f"it is {base}; use 0 for a constant c, or at least {MIN_BASE}")
     return base
 
 
@@ -24,18 +24,18 @@ GrowthBase = Annotated[float, Field(ge=0, le=1e9), AfterValidator(_check_base)]
 
 
 class Child(Message):
-    """A move to choose among."""
+    """A move to choose from."""
 
     name: Text
     prior: Share
     visits: Annotated[int, Field(ge=0, le=10_000_000)]
-    q: Annotated[float, Field(ge=-1, le=1)]  # counts where visits are above 0
+    q: Annotated[float, Field(ge=-1, le=1)]  # ignored without visits
 
 
 class FormulaRequest(Message):
-    """Children, and every knob; names and defaults are those of SearchConfig."""
+    """Children and options; names and defaults are those of SearchConfig."""
 
-    children: Annotated[list[Child], Field(min_length=1, max_length=MOST_CHILDREN)]
+    children: Annotated[list[Child], Field(min_length=1, max_length=MAX_CHILDREN)]
     selection: Literal["uct", "puct", "puct-log"] = "puct"
     c_uct: Annotated[float, Field(ge=0, le=1000)] = 1.4142135623730951
     c_puct: Annotated[float, Field(ge=0, le=1000)] = 1.25
@@ -49,12 +49,12 @@ class FormulaRequest(Message):
     noise_alpha: Annotated[float, Field(ge=0, le=1000)] = 0.0
     seed: Seed = 0  # of the noise
     temperature: Annotated[float, Field(ge=0, le=100)] = 1.0
-    selections: Annotated[int, Field(ge=0, le=MOST_SELECTIONS)] = 0  # to make, with each Q as it is
-    curve_visits: Annotated[int, Field(ge=1, le=1_000_000)] = 100  # as far as curves go
+    selections: Annotated[int, Field(ge=0, le=MAX_SELECTIONS)] = 0  # to simulate, each Q constant
+    curve_visits: Annotated[int, Field(ge=1, le=1_000_000)] = 100  # where the curves end
 
 
 class ScoredChild(Message):
-    """A child with what the formulas make of it; None is infinite."""
+    """A child with its scores; null means infinite."""
 
     noise: float  # η, 0 without noise
     prior: float  # with noise
@@ -65,20 +65,20 @@ class ScoredChild(Message):
 
 
 class Curve(Message):
-    """How a child's score would fall with its own visits, all else as it is; None is infinite."""
+    """A child's score as a function of its own visits; null means infinite."""
 
     visits: list[int]
     scores: list[float | None]
 
 
 class FormulaAnswer(Message):
-    """Scores, the choice, the curves, and what the next selections would be."""
+    """Scores, the selected child, curves, and the next selections."""
 
     children: list[ScoredChild]
-    choice: int  # index
-    c: float  # as it has grown with the visits
+    choice: int  # index of the selected child
+    c: float  # after its growth with visits
     term: float  # visit_term^exponent, or the logarithm of the other formulas
     curves: list[Curve]
-    order: list[int]  # the children selected one after the other
+    order: list[int]  # indices of the children, as selected
     visits_after: list[int]
     parent_value_after: float

@@ -1,12 +1,12 @@
-"""Games, positions and records of games."""
+"""Games, positions, and saved games."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from plainzero.server.api.schemas.base import (
-    MOST_CELLS,
-    MOST_MOVES,
+    MAX_CELLS,
+    MAX_MOVES,
     Action,
     GameName,
     Message,
@@ -14,38 +14,38 @@ from plainzero.server.api.schemas.base import (
 )
 
 Cell = Annotated[str, StringConstraints(max_length=12)]
-CellRow = Annotated[list[Cell], Field(max_length=MOST_CELLS)]
+CellRow = Annotated[list[Cell], Field(max_length=MAX_CELLS)]
 
 
 class Limits(Message):
-    """What one request may ask for at most."""
+    """The limits of one request."""
 
     simulations: int
     seconds: float
-    nodes: int  # of a trace that is kept to look at
+    nodes: int  # of a trace
     depth: int  # of alpha-beta
     body_bytes: int
 
 
 class About(Message):
-    """The server, and what a page needs to begin."""
+    """The server, and what the page shows first."""
 
     version: str
     limits: Limits
     default_game: str  # name
-    default_run: str | None  # to play against
-    can_train: bool  # whether runs may be started here
-    runs_folder: str  # its name alone
+    default_run: str | None  # opponent
+    can_train: bool  # whether clients may start runs
+    runs_folder: str  # name, without its path
     can_learn: bool  # whether PyTorch is installed
 
 
 class Health(Message):
-    """How busy the server is."""
+    """The server's load."""
 
-    started: int  # searches that run or pause
-    waiting: int  # for a thread
-    kept_traces: int
-    kept_bytes: int  # of those
+    started: int  # searches with a thread
+    waiting: int  # searches waiting for a thread
+    cached_traces: int
+    cached_bytes: int  # of those traces
 
 
 class Parameter(Message):
@@ -54,38 +54,38 @@ class Parameter(Message):
     name: str
     kind: Literal["int", "float", "bool", "str"]
     default: OptionValue
-    choices: list[OptionValue]  # all that it can be; empty: anything of its kind
+    choices: list[OptionValue]  # allowed values; empty: any of its kind
 
 
 class GameInfo(Message):
-    """A game of the catalogue."""
+    """A game in the catalogue."""
 
     name: str
-    title: str  # for people: Connect Four
+    title: str  # display name: Connect Four
     summary: str  # the first line of its docstring
     parameters: list[Parameter]
     num_players: int
-    is_own: bool  # comes from a file that the command line named
-    has_shipped: bool  # whether a trained network ships for it: the opponent by default
+    is_own: bool  # whether it comes from a file named on the command line
+    has_bundled_network: bool  # the default opponent, if any
 
 
 class Setup(Message):
-    """A position made by hand: cells as the game draws them, and who is to play."""
+    """A position set up by hand: cells as the game draws them, and the player to move."""
 
-    cells: Annotated[list[CellRow], Field(min_length=1, max_length=MOST_CELLS)]
+    cells: Annotated[list[CellRow], Field(min_length=1, max_length=MAX_CELLS)]
     to_play: Annotated[int, Field(ge=0, le=15)]
 
 
 class Position(Message):
-    """A position as requests carry it: the game, how it began, and the moves since."""
+    """A position: the game, its setup if not the initial position, and the moves since."""
 
     game: GameName
     setup: Setup | None = None
-    moves: Annotated[list[Action], Field(max_length=MOST_MOVES)] = []
+    moves: Annotated[list[Action], Field(max_length=MAX_MOVES)] = []
 
 
 class Move(Message):
-    """A move, of a player or of chance."""
+    """A move of a player or of chance."""
 
     action: int
     name: str
@@ -93,7 +93,7 @@ class Move(Message):
 
 
 class Place(Message):
-    """The place of a cell."""
+    """The coordinates of a cell."""
 
     row: int
     col: int
@@ -108,7 +108,7 @@ class Step(Message):
 
 
 class Caption(Message):
-    """Small words at the foot of a cell."""
+    """Small text at the bottom of a cell."""
 
     row: int
     col: int
@@ -116,37 +116,37 @@ class Caption(Message):
 
 
 class Point(Message):
-    """A place anywhere on the board; whole numbers are middles of cells."""
+    """A point on the board; integers are the centres of cells."""
 
     row: float
     col: float
 
 
 class Shape(Message):
-    """Something drawn over the cells, wherever it is."""
+    """A shape drawn over the cells."""
 
     kind: Literal["piece", "ring", "path", "label"]
-    points: list[Point]  # of a path many, else of the middle
-    player: int  # -1: nobody's
+    points: list[Point]  # of a path; otherwise its centre
+    player: int  # -1: none
     radius: float  # of a ring, in cells
     text: str  # beside it
 
 
 class Board(Message):
-    """The board as cells, for drawing and clicking. Rows have equal length."""
+    """The board as a grid of cells. All rows have equal length."""
 
     layout: Literal["square", "points", "hex", "plane"]
-    cells: list[list[str]]  # x, o, z, …: pieces of the players in order
+    cells: list[list[str]]  # x, o, z, …: the players' pieces, in order
     actions: list[list[int]]  # -1: not clickable
-    marks: list[Place]  # what the game points out, e.g. the line that wins
+    marks: list[Place]  # highlighted by the game, e.g. the winning line
     changed: list[Place]  # by the last move
-    last: list[Place]  # where the last move was made, or led from and to; empty: no cell tells
+    last: list[Place]  # the cell of the last move, or its start and end; may be empty
     steps: list[Step]  # moves that take two clicks
-    columns: list[str]  # over the columns; empty: the names of moves may tell
-    rows: list[str]  # beside the rows
-    edges: list[int]  # players of the top, right, bottom and left edge; else empty
-    blocks: int  # heavy lines after every so many rows and columns; 0: none
-    owners: list[list[int]]  # the player whose each cell is, -1: nobody's; else empty
+    columns: list[str]  # labels; may be empty
+    rows: list[str]  # labels; may be empty
+    edges: list[int]  # owners of the top, right, bottom and left edge; may be empty
+    blocks: int  # rows and columns between heavy lines; 0: none
+    owners: list[list[int]]  # of each cell, -1: none; may be empty
     captions: list[Caption]
     shapes: list[Shape]
 
@@ -156,9 +156,9 @@ class View(Message):
 
     game: str
     setup: Setup | None
-    moves: list[Move]  # since it began
+    moves: list[Move]  # since the setup
     num_players: int
-    pieces: list[str]  # the text of each player's piece, where the board has some; else empty
+    pieces: list[str]  # of each player, as in the cells; may be empty
     to_play: int
     turn: int
     is_over: bool
@@ -166,15 +166,15 @@ class View(Message):
     board: Board | None
     text: str
     legal: list[Move]
-    has_chance: bool  # whether dice, cards or the like ever move
-    has_perfect: bool
-    has_threats: bool  # whether a player knows the shapes of this game
-    has_shipped: bool  # whether a trained network ships for this game, and can be used here
+    has_chance: bool  # whether it has chance moves, such as dice
+    has_perfect: bool  # whether it has a solver
+    has_threats: bool  # whether the `threats` evaluator knows it
+    has_bundled_network: bool  # that can be used here
     can_set_up: bool
 
 
 class PlayRequest(Message):
-    """A move to make, by number or by name; chance moves by itself afterwards."""
+    """A move to play, by number or by name. Chance moves that follow are drawn at random."""
 
     position: Position
     action: Action | None = None
@@ -182,15 +182,15 @@ class PlayRequest(Message):
 
 
 class SetupOptions(Message):
-    """What can stand in a cell, to set up a position by hand."""
+    """What a cell can contain when a position is set up by hand."""
 
-    view: View  # the beginning of the game
-    pieces: list[str]  # all texts that cells can have
+    view: View  # of the initial position
+    pieces: list[str]  # possible contents of a cell
     can_set_up: bool
 
 
 class ExportRequest(Message):
-    """A game to save; resigned says who gave up."""
+    """A game to save; `resigned` is the player who resigned, if any."""
 
     position: Position
     format: Literal["json", "sgf"]
@@ -206,13 +206,13 @@ class ExportedGame(Message):
 
 
 class ImportRequest(Message):
-    """A saved game, as JSON or SGF, told apart by how it begins."""
+    """A saved game as JSON or SGF; the format is detected."""
 
     content: Annotated[str, StringConstraints(max_length=200_000)]
 
 
 class ImportedGame(Message):
-    """A game that was read."""
+    """The imported game."""
 
     view: View
     players: list[str]

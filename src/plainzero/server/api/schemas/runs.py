@@ -1,4 +1,4 @@
-"""Training runs: what they are, how they go, their games, and how opinions changed."""
+"""Training runs: their state and progress, their games, and one position over time."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ RunState = Literal["starting", "running", "stopping", "stopped", "finished", "fa
 
 
 class Generation(Message):
-    """A line of metrics.jsonl; docs/training.md says what the numbers mean."""
+    """One line of metrics.jsonl; docs/training.md explains the numbers."""
 
     generation: int
     step: int
@@ -20,20 +20,20 @@ class Generation(Message):
 
 
 class RunInfo(Message):
-    """A run of the catalogue."""
+    """A run in the catalogue."""
 
-    run: str  # its name here
+    run: str  # its name in the catalogue
     game: str
     state: RunState
-    message: str  # why it failed, or a warning; else empty
+    message: str  # why it failed, or a warning; empty if neither
     generation: int
-    generations: int  # the limit, 0: none
-    seconds: float  # it has been training
-    minutes: float  # the limit, 0: none
+    generations: int  # limit; 0: none
+    seconds: float  # of training so far
+    minutes: float  # limit; 0: none
     games: int
     positions: int
-    steps: list[int]  # whose weights are there
-    can_control: bool  # whether it can be stopped and resumed here
+    steps: list[int]  # with saved weights
+    can_control: bool  # whether this server can stop and resume it
     latest: Generation | None
 
 
@@ -46,10 +46,10 @@ class RunDetails(Message):
 
 
 class StartRun(Message):
-    """A run to begin in the server's folder of runs."""
+    """Starts a run in the server's runs folder."""
 
     game: GameName
-    run: RunName | None = None  # by default the game's name
+    run: RunName | None = None  # default: the game's name
     minutes: Annotated[float, Field(gt=0, le=100_000)] = 20.0
     settings: Annotated[
         list[Annotated[str, StringConstraints(max_length=100)]], Field(max_length=100)
@@ -57,17 +57,17 @@ class StartRun(Message):
 
 
 class ResumeRun(Message):
-    """Go on with a run, to a total of so many minutes where they are given."""
+    """Resumes a run, until it has trained for `minutes` in total if given."""
 
     minutes: Annotated[float, Field(gt=0, le=100_000)] | None = None
 
 
 class GameSummary(Message):
-    """A self-play game in a list."""
+    """A self-play game, as a list shows it."""
 
     index: int  # within its generation
     length: int
-    opening: int  # how many of its moves were random
+    opening: int  # number of random moves at its start
     returns: list[float]
     ending: str
     first_step: int
@@ -76,9 +76,9 @@ class GameSummary(Message):
 
 
 class GameList(Message):
-    """The games of a generation, a page of them."""
+    """One page of the games of a generation."""
 
-    generations: list[int]  # that have games
+    generations: list[int]  # with games
     generation: int
     total: int
     first: int
@@ -86,7 +86,7 @@ class GameList(Message):
 
 
 class PolicyShare(Message):
-    """A move's share in what the network was to learn."""
+    """A move's share of the policy target."""
 
     action: int
     name: str
@@ -94,11 +94,11 @@ class PolicyShare(Message):
 
 
 class RecordedMove(Message):
-    """A move of a self-play game, with what the search said."""
+    """A move of a self-play game, with the result of its search."""
 
     move: Move
-    policy: list[PolicyShare]  # empty where nothing was searched
-    values: list[float]  # per player, the root's; empty where nothing was searched
+    policy: list[PolicyShare]  # empty if the move was not searched
+    values: list[float]  # of the root, per player; empty if the move was not searched
     is_target: bool
     is_opening: bool
 
@@ -111,15 +111,15 @@ class RecordedGame(Message):
     moves: list[RecordedMove]
 
 
-class OpinionsRequest(Message):
-    """A position to show to many checkpoints of a run."""
+class PositionOverTimeRequest(Message):
+    """A position to evaluate with many checkpoints of a run."""
 
     position: Position
-    most_steps: Annotated[int, Field(ge=1, le=200)] = 40
+    max_steps: Annotated[int, Field(ge=1, le=200)] = 40
 
 
-class Opinion(Message):
-    """What the network of one step says without a search."""
+class CheckpointEvaluation(Message):
+    """One checkpoint's evaluation of the position, without a search."""
 
     step: int
     generation: int
@@ -127,26 +127,26 @@ class Opinion(Message):
     policy: list[float]  # in the order of `moves`
 
 
-class Opinions(Message):
-    """One position across checkpoints."""
+class PositionOverTime(Message):
+    """One position, evaluated by checkpoints from oldest to newest."""
 
     moves: list[Move]  # the legal ones
-    opinions: list[Opinion]
-    outcomes: list[MoveOutcome]  # the truth, where it is known at once; else empty
+    checkpoints: list[CheckpointEvaluation]
+    outcomes: list[MoveOutcome]  # under perfect play, if solved quickly; otherwise empty
 
 
 # ---- the WebSocket ------------------------------------------------------------------------------
 
 
-class Watch(Message):
-    """Follow all runs: their state now and at every change; `Cancel` ends it."""
+class FollowRuns(Message):
+    """Follows all runs: `RunUpdate` now and after every change, until `Cancel`."""
 
-    type: Literal["watch"]
+    type: Literal["follow-runs"]
     id: RequestId
 
 
 class RunUpdate(Message):
-    """A run as it is now, with the generations that are new to this connection."""
+    """The current state of a run, and the generations not yet sent on this connection."""
 
     type: Literal["run"] = "run"
     id: str
@@ -154,9 +154,9 @@ class RunUpdate(Message):
     generations: list[Generation]
 
 
-class RunGone(Message):
-    """A run that was told of and is not there any more."""
+class RunRemoved(Message):
+    """A run that was reported before and no longer exists."""
 
-    type: Literal["run-gone"] = "run-gone"
+    type: Literal["run-removed"] = "run-removed"
     id: str
     run: str

@@ -1,4 +1,4 @@
-"""Who plays, what a search found out, and the WebSocket's messages about searches."""
+"""Agents, the results of searches, and the socket's messages about searches."""
 
 from typing import Annotated, Literal
 
@@ -18,90 +18,90 @@ from plainzero.server.api.schemas.games import Move, Position
 Options = Annotated[dict[Text, OptionValue], Field(max_length=64)]
 
 
-class SearchPlayer(Message):
-    """Plays what a search chooses. `options` are those of SearchConfig, by name."""
+class SearchAgent(Message):
+    """Chooses moves by a search. `options` are fields of SearchConfig."""
 
     kind: Literal["search"] = "search"
-    evaluator: Literal["rollout", "uniform", "threats", "network", "shipped"] = "rollout"
-    run: RunName | None = None  # whose network
+    evaluator: Literal["rollout", "uniform", "threats", "network", "bundled"] = "rollout"
+    run: RunName | None = None  # that provides the network
     step: Step | None = None  # None: the newest weights
-    simulations: Annotated[int, Field(ge=0)] = 800  # 0: no limit but the seconds
-    seconds: Annotated[float, Field(ge=0)] = 0.0  # 0: no limit but the simulations
+    simulations: Annotated[int, Field(ge=0)] = 800  # 0: limited by seconds alone
+    seconds: Annotated[float, Field(ge=0)] = 0.0  # 0: limited by simulations alone
     options: Options = {}
 
 
-class NetworkPlayer(Message):
-    """Plays the network's first choice, without a search."""
+class NetworkAgent(Message):
+    """Plays the move with the highest prior, without a search."""
 
     kind: Literal["network"] = "network"
     run: RunName
     step: Step | None = None
 
 
-class AlphaBetaPlayer(Message):
-    """Plays what alpha-beta finds."""
+class AlphaBetaAgent(Message):
+    """Chooses moves by alpha-beta search."""
 
     kind: Literal["alphabeta"] = "alphabeta"
     depth: Annotated[int, Field(ge=1)] = 6
     seconds: Annotated[float, Field(ge=0)] = 0.0
 
 
-class PerfectPlayer(Message):
-    """Never gives a win or a draw away, where perfect play is known."""
+class PerfectAgent(Message):
+    """Plays perfectly, in games with a solver."""
 
     kind: Literal["perfect"] = "perfect"
 
 
-class RandomPlayer(Message):
-    """Plays any legal move."""
+class RandomAgent(Message):
+    """Plays a random legal move."""
 
     kind: Literal["random"] = "random"
 
 
-Player = Annotated[
-    SearchPlayer | NetworkPlayer | AlphaBetaPlayer | PerfectPlayer | RandomPlayer,
+Agent = Annotated[
+    SearchAgent | NetworkAgent | AlphaBetaAgent | PerfectAgent | RandomAgent,
     Field(discriminator="kind"),
 ]
 
 
-class MoveOpinion(Message):
-    """What is known of a legal move, for the player who would make it."""
+class MoveStatistics(Message):
+    """Statistics of a legal move, from the point of view of the player to move."""
 
     action: int
     name: str
-    prior: float | None  # P; None where the player knows none, as with the following
+    prior: float | None  # P; this and the following are null if the agent has none
     visits: int | None  # N
     share: float | None  # of all visits
-    q: float | None  # Q; None where never visited
-    u: float | None  # what selection adds to Q
-    exact: float | None  # a proven value
+    q: float | None  # Q; null if never visited
+    u: float | None  # U, which selection adds to Q
+    exact: float | None  # proven value
 
 
 class Analysis(Message):
-    """What a player thinks of a position."""
+    """An agent's analysis of a position."""
 
     to_play: int
     value: float | None  # for the player to move
-    values: list[float]  # per player; empty where none are known
+    values: list[float]  # per player; empty if unknown
     simulations: int
     nodes: int
     is_proven: bool
     best: int | None  # action
-    moves: list[MoveOpinion]  # every legal move
-    variation: list[Move]  # what it expects to happen
-    step: int | None  # of the weights that were used
+    moves: list[MoveStatistics]  # every legal move
+    variation: list[Move]  # principal variation
+    step: int | None  # of the weights used
 
 
 class SearchRequest(Message):
-    """A position to think about, once, over HTTP."""
+    """A position to search over HTTP."""
 
     position: Position
-    player: Player
+    agent: Agent
     seed: Seed = 0
 
 
 class SearchAnswer(Message):
-    """The move chosen, and why."""
+    """The chosen move, and the analysis behind it."""
 
     action: int
     name: str
@@ -117,42 +117,42 @@ class OutcomesRequest(Message):
 
 
 class MoveOutcome(Message):
-    """What a move leads to with perfect play on both sides."""
+    """The result of a move under perfect play by both sides."""
 
     action: int
     name: str
-    outcome: Literal[-1, 0, 1]  # for the mover
+    outcome: Literal[-1, 0, 1]  # for the player to move
 
 
 class Outcomes(Message):
-    """The true outcome of every legal move; none where the time was not enough."""
+    """The result of every legal move under perfect play; empty if time ran out."""
 
     is_solved: bool
     moves: list[MoveOutcome]
 
 
-# ---- the WebSocket, from the page ---------------------------------------------------------------
+# ---- the WebSocket, from the client -------------------------------------------------------------
 
 
-class Ask(Message):
-    """Think about a position and choose a move; progress streams while it thinks."""
+class Search(Message):
+    """Searches a position and chooses a move; `Progress` streams meanwhile."""
 
-    type: Literal["ask"]
+    type: Literal["search"]
     id: RequestId
     position: Position
-    player: Player
+    agent: Agent
     seed: Seed = 0
 
 
 class Stop(Message):
-    """Enough: the result so far stands."""
+    """Stops a search; its result so far is the answer."""
 
     type: Literal["stop"]
     id: RequestId
 
 
 class Cancel(Message):
-    """Never mind: nothing more about this request, and what was kept for it is dropped."""
+    """Discards a request and its trace; nothing more is sent about it."""
 
     type: Literal["cancel"]
     id: RequestId
@@ -162,7 +162,7 @@ class Cancel(Message):
 
 
 class Queued(Message):
-    """The request waits for its turn."""
+    """The search waits for `ahead` others."""
 
     type: Literal["queued"] = "queued"
     id: str
@@ -170,7 +170,7 @@ class Queued(Message):
 
 
 class Progress(Message):
-    """What the search thinks so far."""
+    """The analysis so far."""
 
     type: Literal["progress"] = "progress"
     id: str
@@ -179,7 +179,7 @@ class Progress(Message):
 
 
 class Answer(Message):
-    """The move chosen."""
+    """The result of a search."""
 
     type: Literal["answer"] = "answer"
     id: str
@@ -187,7 +187,7 @@ class Answer(Message):
 
 
 class Failure(Message):
-    """A request that could not be carried out, in one sentence; id is empty if none was read."""
+    """Why a request failed, in one sentence; `id` is empty if it could not be read."""
 
     type: Literal["failure"] = "failure"
     id: str

@@ -1,32 +1,39 @@
-"""All that goes over the WebSocket, either way, told apart by `type`."""
+"""All messages of the WebSocket, by direction; `type` tells them apart."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from plainzero.server.api.schemas.runs import RunGone, RunUpdate, Watch
+from plainzero.server.api.schemas.runs import FollowRuns, RunRemoved, RunUpdate
 from plainzero.server.api.schemas.searching import (
     Answer,
-    Ask,
     Cancel,
     Failure,
     Progress,
     Queued,
+    Search,
     Stop,
 )
 from plainzero.server.api.schemas.traces import (
-    Look,
-    LookAtNode,
-    LookAtStep,
+    NodeRequest,
     NodeView,
-    StepView,
-    Think,
-    Thought,
+    SimulationRequest,
+    SimulationView,
+    Traced,
+    TraceRequest,
+    TreeRequest,
     TreeView,
 )
 
-FromPage = Annotated[
-    Ask | Think | Look | LookAtStep | LookAtNode | Watch | Stop | Cancel,
+FromClient = Annotated[
+    Search
+    | TraceRequest
+    | TreeRequest
+    | SimulationRequest
+    | NodeRequest
+    | FollowRuns
+    | Stop
+    | Cancel,
     Field(discriminator="type"),
 ]
 
@@ -34,12 +41,12 @@ FromServer = Annotated[
     Queued
     | Progress
     | Answer
-    | Thought
+    | Traced
     | TreeView
-    | StepView
+    | SimulationView
     | NodeView
     | RunUpdate
-    | RunGone
+    | RunRemoved
     | Failure,
     Field(discriminator="type"),
 ]

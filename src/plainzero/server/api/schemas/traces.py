@@ -1,4 +1,4 @@
-"""Watching a search think: a trace that is kept on the server, and looks at parts of it."""
+"""Traced searches: the server caches a trace, and clients ask for parts of it."""
 
 from typing import Annotated, Literal
 
@@ -6,50 +6,50 @@ from pydantic import Field
 
 from plainzero.server.api.schemas.base import Message, RequestId, Seed
 from plainzero.server.api.schemas.games import Move, Position
-from plainzero.server.api.schemas.searching import Analysis, MoveOpinion, SearchPlayer
+from plainzero.server.api.schemas.searching import Analysis, MoveStatistics, SearchAgent
 
-MOST_VISIBLE = 5000
+MAX_VISIBLE = 5000
 
 NodeId = Annotated[int, Field(ge=0, le=2**31 - 1)]
-NodeIds = Annotated[list[NodeId], Field(max_length=MOST_VISIBLE)]
+NodeIds = Annotated[list[NodeId], Field(max_length=MAX_VISIBLE)]
 
-# ---- from the page ------------------------------------------------------------------------------
+# ---- from the client ----------------------------------------------------------------------------
 
 
-class Think(Message):
-    """Search with a trace and keep it, to look at with the same id."""
+class TraceRequest(Message):
+    """Searches a position and caches its trace under the same `id`."""
 
-    type: Literal["think"]
+    type: Literal["trace"]
     id: RequestId
     position: Position
-    player: SearchPlayer
+    agent: SearchAgent
     seed: Seed = 0
 
 
-class Look(Message):
-    """The tree as it was after so many simulations; answered by `TreeView`."""
+class TreeRequest(Message):
+    """Asks for the tree after `simulation` simulations; answered by `TreeView`."""
 
-    type: Literal["look"]
+    type: Literal["get-tree"]
     id: RequestId
     simulation: Annotated[int, Field(ge=0)]  # 0: the root alone
-    most_nodes: Annotated[int, Field(ge=1, le=MOST_VISIBLE)] = 400
-    collapsed: NodeIds = []  # whose children are not wanted
-    opened: NodeIds = []  # whose children are wanted, however few their visits
-    root: NodeId = 0  # only the tree below this node
+    max_nodes: Annotated[int, Field(ge=1, le=MAX_VISIBLE)] = 400
+    collapsed: NodeIds = []  # nodes whose children are hidden
+    opened: NodeIds = []  # nodes whose children are shown, however few their visits
+    root: NodeId = 0  # of the subtree to show
 
 
-class LookAtStep(Message):
-    """One simulation in its four phases; answered by `StepView`."""
+class SimulationRequest(Message):
+    """Asks for one simulation in its four phases; answered by `SimulationView`."""
 
-    type: Literal["look-at-step"]
+    type: Literal["get-simulation"]
     id: RequestId
     simulation: Annotated[int, Field(ge=1)]
 
 
-class LookAtNode(Message):
-    """A node after so many simulations; answered by `NodeView`."""
+class NodeRequest(Message):
+    """Asks for a node after `simulation` simulations; answered by `NodeView`."""
 
-    type: Literal["look-at-node"]
+    type: Literal["get-node"]
     id: RequestId
     simulation: Annotated[int, Field(ge=0)]
     node: NodeId
@@ -58,10 +58,10 @@ class LookAtNode(Message):
 # ---- from the server ----------------------------------------------------------------------------
 
 
-class Thought(Message):
-    """The search is done and kept."""
+class Traced(Message):
+    """The search is finished and its trace is cached."""
 
-    type: Literal["thought"] = "thought"
+    type: Literal["traced"] = "traced"
     id: str
     simulations: int
     nodes: int
@@ -71,18 +71,18 @@ class Thought(Message):
 
 
 class TreeNode(Message):
-    """A node of the tree; values are for the player who made the move that leads to it."""
+    """A node of the tree; values are for the player whose move leads to it."""
 
     node: int
-    parent: int  # -1 at the root that was asked for
-    move: Move | None  # that leads here; None at the root of the whole tree
+    parent: int  # -1 at the root of the view
+    move: Move | None  # that leads here; null at the root of the whole tree
     depth: int  # below the root of the whole tree
     visits: int  # N
-    q: float | None  # Q; None where never visited
+    q: float | None  # Q; null if never visited
     prior: float | None  # P
     is_over: bool
-    exact: float | None  # proven by then
-    hidden: int  # nodes below that are not sent
+    exact: float | None  # value proven by then
+    hidden: int  # nodes below it that are not sent
 
 
 class TreeView(Message):
@@ -92,36 +92,36 @@ class TreeView(Message):
     id: str
     simulation: int
     nodes: list[TreeNode]
-    total_nodes: int  # at that time
+    total_nodes: int  # after that many simulations
 
 
 class Choice(Message):
-    """One selection on the way down: the moves as they stood then, and the one taken."""
+    """One selection on the path: the statistics of all moves at that time, and the move taken."""
 
     node: int
     to_play: int  # -1: chance
     parent_visits: int
-    moves: list[MoveOpinion]  # q with first-play urgency filled in; score is q + u
+    moves: list[MoveStatistics]  # q includes first-play urgency; the score is q + u
     action: int
 
 
-class StepView(Message):
-    """A simulation, from the root to its leaf and back; nodes has one more entry than moves."""
+class SimulationView(Message):
+    """A simulation from the root to its leaf and back; `nodes` has one more entry than `moves`."""
 
-    type: Literal["step"] = "step"
+    type: Literal["simulation"] = "simulation"
     id: str
     simulation: int
-    nodes: list[int]  # without the last where the tree was full and it was not kept
+    nodes: list[int]  # without the leaf if the tree was full
     moves: list[Move]
     choices: list[Choice]  # one for each move
     kind: Literal["expanded", "finished", "proven", "not kept"]
     position: Position  # of the leaf
-    values: list[float]  # per player, what came back
-    backed_up: list[float]  # for each move: the value added, for the player who made it
+    values: list[float]  # backed up, per player
+    backed_up: list[float]  # for each move: the value added for its player
 
 
 class NodeView(Message):
-    """A node: the way to it, and its moves at that time."""
+    """A node: its position, and its moves at that time."""
 
     type: Literal["node"] = "node"
     id: str
@@ -129,5 +129,5 @@ class NodeView(Message):
     node: int
     position: Position
     visits: int
-    values: list[float]  # per player; empty where it has none yet
-    moves: list[MoveOpinion]
+    values: list[float]  # per player; empty before its first visit
+    moves: list[MoveStatistics]

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 
-import type { Opinions } from "../api/schema";
-import { bestOutcome, curvePoints, historiesOf, rightShares } from "./opinions";
+import type { PositionOverTime } from "../api/schema";
+import { bestOutcome, curvePoints, historiesOf, rightShares } from "./positionOverTime";
 
 const moves = ["1", "2", "3"].map((name, action) => ({ action, name, player: 0 }));
-const opinions: Opinions = {
+const overTime: PositionOverTime = {
   moves,
-  opinions: [
+  checkpoints: [
     { step: 0, generation: 0, value: 0, policy: [0.3, 0.3, 0.4] },
     { step: 10, generation: 1, value: 0.2, policy: [0.1, 0.7, 0.2] },
   ],
@@ -18,29 +18,29 @@ const opinions: Opinions = {
 };
 
 test("moves that mattered most come first, with their history", () => {
-  const histories = historiesOf(opinions);
+  const histories = historiesOf(overTime);
   expect(histories.map((one) => one.move.name)).toEqual(["2", "3", "1"]);
   expect(histories[0]?.shares).toEqual([0.3, 0.7]);
 });
 
 test("right moves are those with the best result, be it a draw", () => {
-  expect(bestOutcome(opinions)).toBe(0);
-  expect(historiesOf(opinions).map((one) => one.isRight)).toEqual([false, true, true]);
-  const [before, after] = rightShares(opinions) ?? [];
+  expect(bestOutcome(overTime)).toBe(0);
+  expect(historiesOf(overTime).map((one) => one.isRight)).toEqual([false, true, true]);
+  const [before, after] = rightShares(overTime) ?? [];
   expect(before).toBeCloseTo(0.7);
   expect(after).toBeCloseTo(0.3);
 });
 
 test("without the truth nothing is right", () => {
-  const unknown = { ...opinions, outcomes: [] };
+  const unknown = { ...overTime, outcomes: [] };
   expect(rightShares(unknown)).toBeNull();
   expect(historiesOf(unknown).some((one) => one.isRight)).toBe(false);
 });
 
 test("where all moves lead to the same result none of them stands out", () => {
-  const outcomes = opinions.outcomes.map((one) => ({ ...one, outcome: -1 as const }));
-  expect(bestOutcome({ ...opinions, outcomes })).toBe(-1);
-  expect(rightShares({ ...opinions, outcomes })).toBeNull();
+  const outcomes = overTime.outcomes.map((one) => ({ ...one, outcome: -1 as const }));
+  expect(bestOutcome({ ...overTime, outcomes })).toBe(-1);
+  expect(rightShares({ ...overTime, outcomes })).toBeNull();
 });
 
 test("a curve goes from the left edge to the right, up for more", () => {

@@ -1,9 +1,8 @@
-"""Games of Go against GNU Go, and whether both count the same: python benchmarks/against_gnugo.py
+"""Games of Go against GNU Go, with scores compared: python benchmarks/against_gnugo.py
 
-Plays an agent against GNU Go through our referee, from openings that each plays from either side,
-and asks GNU Go for its score of every finished game. Exits with 1 where a game was lost by a fault
-or a score differs. GNU Go captures what is dead before it passes, since our score takes all stones
-for alive.
+Plays an agent against GNU Go in a match, each opening from both sides, and asks GNU Go for the
+score of every finished game. Exits with 1 if a game was lost by a fault or a score differs. GNU Go
+captures dead stones before it passes, because our scoring treats all stones as alive.
 """
 
 import argparse
@@ -12,11 +11,11 @@ import sys
 from typing import Any
 
 from plainzero import Game, make_game
-from plainzero.arena.engine_specs import save_transcripts
-from plainzero.arena.match import MatchPlan, MatchResult, play_match
-from plainzero.arena.match_games import GameRecord
+from plainzero.arena.match import MatchResult, MatchSettings, play_match
+from plainzero.arena.match_files import save_transcripts
+from plainzero.arena.match_games import FinishedGame
 from plainzero.cli.terminal.match_arguments import playing, waiting
-from plainzero.opponents.agent import PlayedGame
+from plainzero.opponents.agent import GameHistory
 from plainzero.protocols.gtp.engine import GtpEngine
 
 COMMAND = (
@@ -33,7 +32,7 @@ def main() -> int:
         result = play_match(
             game,
             (agent, gnugo),
-            MatchPlan(options.games, seed=options.seed),
+            MatchSettings(options.games, seed=options.seed),
             lambda done, total: w.update("games", done, total),
             w.is_enough,
         )
@@ -54,7 +53,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def compare_scores(game: Game, result: MatchResult, command: str) -> dict[str, Any]:
-    """How many games were scored by both, and those whose scores are not the same."""
+    """The number of games scored by both, and the games whose scores differ."""
     engine, compared, differences = GtpEngine(game, command), 0, []
     for record in result.records:
         played = replay(game, record)
@@ -71,13 +70,13 @@ def compare_scores(game: Game, result: MatchResult, command: str) -> dict[str, A
     return {"scores_compared": compared, "differences": differences}
 
 
-def replay(game: Game, record: GameRecord) -> PlayedGame:
+def replay(game: Game, record: FinishedGame) -> GameHistory:
     state, movers = game.new_state(), []
     moves = [*record.opening, *record.moves]
     for action in moves:
         movers.append(int(state.to_play))
         game.apply(state, action)
-    return PlayedGame(0, moves, movers, state)
+    return GameHistory(0, moves, movers, state)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Whether a game is worth playing: python benchmarks/balance.py GAME [--json]
+"""Tests the balance of a two-player game: python benchmarks/balance.py GAME [--json]
 
-For a game of two players, from random openings that nobody has picked for being even:
-  equal     players of the same strength: neither seat wins more than 65 %, draws are under 40 %
-  random    a short search wins at least 95 % against random moves, from either seat
-  constant  who always plays the same action (another legal one at random where it is not legal)
-            is beaten by the short search, from either seat
-  scripted  the same for strategies of your own, given as FILE.py:function; the function takes the
+Games start from random openings, not only from even ones. Kinds of games:
+  equal     agents of equal strength: no seat wins more than 65 %, draws are under 40 %
+  random    a short search scores at least 95 % against random moves, from either seat
+  constant  the short search beats an agent that always plays the same action, or a random legal
+            one if that is illegal, from either seat
+  scripted  the same for your own strategies, given as FILE.py:function; the function takes the
             game and a state and returns a legal action
-Exits with 1 where one of these does not hold. Intervals are 95 %, with openings as units.
+Exits with 1 if one of these fails. Intervals are 95 %, with openings as units.
 """
 
 import argparse
@@ -23,12 +23,13 @@ from rich.console import Console
 from rich.table import Table
 
 from plainzero import make_game
+from plainzero.arena.agent_specs import parse_agent
 from plainzero.arena.elo import estimate_elo
-from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.match import MatchSettings, play_match
 from plainzero.arena.openings import Opening, draw_chance
 from plainzero.cli.terminal.match_arguments import waiting
 from plainzero.games.contract import CHANCE
-from plainzero.opponents.search_agent import child_seed, parse_agent
+from plainzero.opponents.search_agent import child_seed
 
 MOST_FOR_A_SEAT = 0.65
 MOST_DRAWS = 0.40
@@ -36,7 +37,7 @@ LEAST_AGAINST_RANDOM = 0.95
 
 
 class Line(NamedTuple):
-    """Games of one kind, told from one seat's point of view."""
+    """The results of one kind of games, from one seat's point of view."""
 
     kind: str
     player: str
@@ -48,12 +49,12 @@ class Line(NamedTuple):
     score: float  # wins and half the draws, as a share
     low: float
     high: float
-    plies: float  # of a game, on average, without its opening
-    holds: bool  # what is wanted of games of this kind
+    plies: float  # per game, on average, without the opening
+    holds: bool  # whether the requirement for this kind is met
 
 
 class Scripted:
-    """Plays what a function of the game and the state says."""
+    """Plays by a function of the game and the state."""
 
     def __init__(self, name, game, function):
         self.name, self.game, self.function = name, game, function
@@ -63,7 +64,7 @@ class Scripted:
 
 
 class Constant:
-    """Plays one action for ever, any legal one where that is not legal."""
+    """Always plays one action, or a random legal one if that is illegal."""
 
     def __init__(self, game, action):
         self.name, self.game, self.action = f"always {game.action_name(action)}", game, action
@@ -80,19 +81,19 @@ def main():
     options = read_options()
     game = make_game(options.game)
     if game.num_players != 2:
-        sys.exit(f"{game.name} has {game.num_players} players; balance is between two")
+        sys.exit(f"{game.name} has {game.num_players} players; balance needs two")
     lines = []
     for number, (kind, first, second, games) in enumerate(list_pairs(game, options)):
         seed = child_seed(options.seed, number)
         openings = tuple(draw_openings(game, -(-games // 2), options.plies, seed))
-        plan = MatchPlan(games, seed=seed, openings=openings)
+        settings = MatchSettings(games, seed=seed, openings=openings)
         with waiting(f"{first.name} - {second.name}") as wait:
             result = play_match(
                 game,
                 (first, second),
-                plan,
+                settings,
                 progress=lambda done, total, wait=wait: wait.update("", done, total),
-                is_enough=wait.is_enough,
+                stop=wait.is_enough,
             )
             if result.was_interrupted:
                 sys.exit("stopped")
@@ -110,21 +111,21 @@ def read_options():
     )
     parser.add_argument("game")
     parser.add_argument(
-        "--equal", nargs="*", default=["uct:2000"], help="agents, each against itself"
+        "--equal", nargs="*", default=["uct:2000"], help="agents to play against themselves"
     )
-    parser.add_argument("--judge", default="uct:400", help="who plays the other kinds")
-    parser.add_argument("--games", type=int, default=200, help="of each pair of equals")
-    parser.add_argument("--judge-games", type=int, default=100, help="of each other pair")
+    parser.add_argument("--judge", default="uct:400", help="agent for the other kinds")
+    parser.add_argument("--games", type=int, default=200, help="games per pair of equal agents")
+    parser.add_argument("--judge-games", type=int, default=100, help="games per other pair")
     parser.add_argument("--plies", type=int, default=2, help="random plies before each game")
     parser.add_argument("--scripts", nargs="*", default=[], help="FILE.py:function")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", help="kinds of games to play, all by default")
+    parser.add_argument("--only", nargs="*", help="kinds of games to play (default: all)")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
 
 def list_pairs(game, options):
-    """What to play: kind, two agents, and how many games, half of them from either seat."""
+    """The pairs to play: kind, two agents, and the number of games, half from either seat."""
     pairs = [
         ("equal", parse_agent(spec, game), parse_agent(spec, game), options.games)
         for spec in options.equal
@@ -146,7 +147,7 @@ def read_script(spec, game):
 
 
 def draw_openings(game, count, plies, seed):
-    """Random openings as they come, unlike those of `plainzero match`, which are the even ones."""
+    """Unfiltered random openings, unlike those of `plainzero match`, which are even."""
     generator = np.random.default_rng(seed)
     found = []
     while len(found) < count:
@@ -164,7 +165,7 @@ def draw_openings(game, count, plies, seed):
 
 
 def describe_equal(result):
-    """One line: the first seat against the second, whoever sat there."""
+    """One line: the first seat against the second, for both agents."""
     rounds = [[score_of(record.returns[0]) for record in records] for records in result.rounds]
     line = summarise("equal", result, 0, rounds, result.records)
     games = len(result.records)
@@ -173,7 +174,7 @@ def describe_equal(result):
 
 
 def describe(kind, result):
-    """A line for each seat of the first agent."""
+    """One line per seat of the first agent."""
     lines = []
     for seat in (0, 1):
         records = [record for record in result.records if record.seats[seat] == 0]
@@ -208,7 +209,7 @@ def score_of(value):
 
 def show(game, lines):
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{game.name}, told from the seat named")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, title=f"{game.name}, by seat")
     for column in ("kind", "player", "seat", "against"):
         table.add_column(column)
     for column in ("won", "drawn", "lost", "score", "95 %", "plies", ""):

@@ -1,8 +1,8 @@
 """UCT and alpha-beta on every game of two or more players: python benchmarks/baselines.py [GAME …]
 
-Both know only the rules. Each plays against random moves, and they play each other, from openings
-that each plays from all seats. Prints rows of a Markdown table: scores in percent with 95 %
-intervals. The depth of alpha-beta is about what takes as long as UCT's simulations.
+Both know only the rules. Each plays against random moves, and they play each other, each opening
+from all seats. Prints rows of a Markdown table: scores in percent with 95 % intervals. Alpha-beta's
+depth is chosen to take about as long as UCT's simulations.
 """
 
 import argparse
@@ -10,10 +10,10 @@ import argparse
 from rich.console import Console
 
 from plainzero import make_game
-from plainzero.arena.match import MatchPlan, play_match
+from plainzero.arena.agent_specs import parse_agent
+from plainzero.arena.match import MatchSettings, play_match
 from plainzero.cli.terminal.match_arguments import waiting
 from plainzero.games import bundled_games
-from plainzero.opponents.search_agent import parse_agent
 
 DEPTHS = {
     "tic-tac-toe": 9,
@@ -47,13 +47,13 @@ def main():
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="of games; all where none is given")
+    parser.add_argument("names", nargs="*", help="games (default: all)")
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--games", type=int, default=40)
     options = parser.parse_args()
     for name in options.names:
         if make_game(name).title() not in DEPTHS:
-            parser.error(f"{name} has no depth here; games with one: {', '.join(DEPTHS)}")
+            parser.error(f"no depth is set for {name}; games with a depth: {', '.join(DEPTHS)}")
     missing = [name for name in bundled_games() if name not in DEPTHS and name != "2048"]
     assert not missing, missing
     return options
@@ -63,7 +63,7 @@ def play(game, pair, games):
     agents = tuple(parse_agent(spec, game) for spec in pair)
     with waiting(" – ".join(pair)) as bar:
         result = play_match(
-            game, agents, MatchPlan(games), lambda done, all_: bar.update("games", done, all_)
+            game, agents, MatchSettings(games), lambda done, all_: bar.update("games", done, all_)
         )
     found = result.estimate
     low, high = 100 * found.score_low, 100 * found.score_high

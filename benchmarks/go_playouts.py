@@ -1,14 +1,14 @@
-"""Random playouts of Go beside OpenSpiel's C++: python benchmarks/go_playouts.py [SIZE]
+"""Random playouts of Go compared with OpenSpiel's C++: python benchmarks/go_playouts.py [SIZE]
 
-Three kinds take turns, and of each the best of many short readings in processor time counts:
+Three kinds take turns; the best of many short readings in processor time counts:
 
-- ours, every legal move and the pass with the same chance, as OpenSpiel plays;
-- ours as the search plays them, without filling own eyes;
-- OpenSpiel's, its `RandomRolloutEvaluator` in a single simulation of its MCTSBot.
+- ours with all legal moves and the pass equally likely, as OpenSpiel plays;
+- ours as the search plays them, without filling the player's own eyes;
+- OpenSpiel's, by its `RandomRolloutEvaluator` in a single simulation of its MCTSBot.
 
-The games are not quite the same: OpenSpiel ends a game as a draw where a position is repeated, and
-after 2 * SIZE**2 plies, where ours go on, without the move that repeats, to the second pass. So
-plies a second are compared too; the length of OpenSpiel's games comes from some played in Python.
+The games differ slightly: OpenSpiel ends a game as a draw if a position is repeated or after
+2 * SIZE**2 plies; ours exclude the repeating move and last until the second pass. Plies per second
+are therefore compared too. The length of OpenSpiel's games is measured in games played in Python.
 """
 
 import random
@@ -22,15 +22,15 @@ from plainzero.games.bundled.go.rules import Go
 from plainzero.games.rules import register
 from plainzero.search import cpu
 from plainzero.search.config import SearchConfig
-from plainzero.search.kernels.scratch import make_scratch
 from plainzero.search.resolve_options import make_options, resolve
+from plainzero.search.scratch_memory import make_scratch
 
 READINGS = 25
-SAMPLE = 200  # games of OpenSpiel whose length is counted
+SAMPLE = 200  # OpenSpiel games, to measure their length
 
 
 class UniformGo(Go):
-    """Go whose playouts choose among all legal moves."""
+    """Go with playouts that choose among all legal moves."""
 
     def playout_actions(self, state, actions):
         count = self.list_points(state, actions, False)
@@ -39,7 +39,7 @@ class UniformGo(Go):
 
 
 def our_playouts(game, count):
-    """Plays so many; returns how many plies that took."""
+    """A function that plays `count` playouts and returns the number of plies."""
     tag, config = register(game), resolve(SearchConfig(), "rollout")
     scratch, options = make_scratch(game, config, 1, seed=0), make_options(config, game)
     states = np.array([game.new_state()] * 2, game.dtype)
@@ -85,7 +85,7 @@ def main(size=9):
             if seconds < best.get(name, (float("inf"), 0))[0]:
                 best[name] = (seconds, plies)
     theirs, their_plies = best[list(kinds)[-1]]
-    print(f"go on {size}x{size}, {Go(size=size).dtype.itemsize} bytes a state")
+    print(f"go on {size}x{size}, {Go(size=size).dtype.itemsize} bytes per state")
     print(f"{'':24}{'playouts/s':>12}{'plies/s':>12}{'plies each':>12}{'ratio':>8}{'of plies':>10}")
     for name, (seconds, plies) in best.items():
         ratios = f"{theirs / seconds:8.2f}{plies / seconds / (their_plies / theirs):10.2f}"

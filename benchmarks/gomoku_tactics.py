@@ -1,13 +1,13 @@
 """Forced wins in Gomoku: python benchmarks/gomoku_tactics.py FOLDER [--json]
 
-The folder holds vcf_freestyle15.csv: positions on 15x15, freestyle, in which the side to move wins
-by fours alone, with the fewest fours it takes and all first moves that keep such a win. A search
-solves a position when it chooses one of those moves. Another move may win as well, by threes, and
-counts as wrong. Searched with and without proven values, by
-  threats  the prior and value from threes and fours
+The folder contains vcf_freestyle15.csv: freestyle positions on 15x15 in which the side to move wins
+by fours alone, with the fewest fours needed and all first moves of such a win. A search solves a
+position if it chooses one of those moves. Other moves, which may win by threes, count as wrong.
+Searches, each with and without proven values:
+  threats  prior and value from threes and fours
   uniform  equal priors and the value 0
   rollout  UCT with random playouts
-Exits with 1 where threats with proven values solve less than 90 %. Intervals are 95 % (Wilson's).
+Exits with 1 if threats with proven values solves less than 90 %. Intervals are 95 % (Wilson's).
 """
 
 import argparse
@@ -26,19 +26,19 @@ from rich.table import Table
 from plainzero import SearchConfig, make_game
 from plainzero.arena.elo import wilson_interval
 from plainzero.cli.terminal.match_arguments import waiting
-from plainzero.games.position_setup import set_up
-from plainzero.opponents.gomoku_evaluator_kernels import ThreatsEvaluator, make_config
+from plainzero.games.position_setup import set_up_position
+from plainzero.opponents.gomoku_evaluator import ThreatsEvaluator, make_config
 from plainzero.opponents.search_agent import side_by_side
 from plainzero.search.api import Searcher
 
 GAME = make_game("gomoku")
 ASKED_FOR = 0.9
-BUCKETS = ((1, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, 12))  # fours until the win is certain
+BUCKETS = ((1, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, 12))  # number of fours needed
 COLUMNS = ("threats+proven", "threats", "uniform+proven", "uniform", "rollout+proven", "rollout")
 
 
 class Problem(NamedTuple):
-    """A position that is won."""
+    """A won position and its solutions."""
 
     name: str
     state: Any
@@ -47,7 +47,7 @@ class Problem(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a search says of a problem."""
+    """A search's answer to a problem."""
 
     problem: str
     depth: int
@@ -81,9 +81,9 @@ def read_options():
     )
     parser.add_argument("folder")
     parser.add_argument("--simulations", type=int, default=20_000)
-    parser.add_argument("--only", nargs="*", choices=COLUMNS, help="searches, all by default")
+    parser.add_argument("--only", nargs="*", choices=COLUMNS, help="searches (default: all)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--gigabytes", type=float, default=2.0, help="for trees side by side")
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="memory for parallel trees")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
@@ -99,12 +99,12 @@ def read_problem(row):
         for point in map(GAME.parse_action, points.split()):
             cells[point // GAME.size][point % GAME.size] = stone
     solutions = {GAME.parse_action(name) for name in row["vcf_first_moves"].split()}
-    state = set_up(GAME, cells, "BW".index(row["to_move"]))
+    state = set_up_position(GAME, cells, "BW".index(row["to_move"]))
     return Problem(row["id"], state, int(row["vcf_depth"]), solutions)
 
 
 def solve(column, problems, options):
-    """What one kind of search answers; as many positions at once as fit in memory."""
+    """The answers of one kind of search; positions are searched in batches that fit in memory."""
     searcher = make_searcher(column, options)
     step, answers = side_by_side(searcher), []
     with waiting(column) as wait:
@@ -159,12 +159,12 @@ def show(answers, seconds, simulations):
     table.add_row("proven", *proven)
     spent = (sum(a.simulations for a in given) / len(given) for given in answers.values())
     table.add_row("simulations", *(f"{count:,.0f}" for count in spent))
-    table.add_row("seconds of processor", *(f"{value:.0f}" for value in seconds.values()))
+    table.add_row("processor seconds", *(f"{value:.0f}" for value in seconds.values()))
     console.print(table)
 
 
 def share(answers, low=0, high=99):
-    """Solved of how many, and the share with its interval."""
+    """Solved and total positions, and the share with its interval."""
     right = [answer.is_right for answer in answers if low <= answer.depth <= high]
     if not right:
         return "-"

@@ -1,9 +1,9 @@
-"""Steps a second of learning on one device: Connect Four, 4x64, captured and not.
+"""Learning steps per second on one device: Connect Four, 4x64, with and without graph capture.
 
     python benchmarks/gpu_learning.py [--positions 2000000] [--batch 8192] [--device cuda]
 
-Positions are random boards, so that only speed says anything. `first` is the first step's seconds,
-with all that is compiled, tuned and captured for it. The last lines compare a step on the device
+Positions are random boards, so only speed is meaningful. `first` is the duration of the first step
+in seconds, including compiling, tuning and capture. The last lines compare a step on the device
 with one on the CPU in float32, from the same weights on the same batch.
 """
 
@@ -18,16 +18,16 @@ from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.selfplay.observations import Positions
-from plainzero.training.device_replay import DeviceReplay
-from plainzero.training.gpu.learner import DeviceLearner
-from plainzero.training.learner import Learner
-from plainzero.training.replay import Replay
+from plainzero.training.choose_device import make_replay
+from plainzero.training.gpu.learner import GpuLearner
+from plainzero.training.interfaces import Replay
+from plainzero.training.learner import CpuLearner
 from plainzero.training.settings import TrainingConfig
 
 GAME = make_game("connect-four")
 NETWORK = NetworkConfig(blocks=4, channels=64)
-SECONDS = 2.0  # of one measurement
-COMPARED = 512  # positions of the batch that two devices compute
+SECONDS = 2.0  # per measurement
+COMPARED = 512  # positions in the batch computed on both devices
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=2_000_000)
     parser.add_argument("--batch", type=int, default=8192 if has_cuda else 256)
     options = parser.parse_args()
-    name = torch.cuda.get_device_name() if options.device != "cpu" else "PyTorch's cpu"
+    name = torch.cuda.get_device_name() if options.device != "cpu" else "CPU"
     print(f"{name}, PyTorch {torch.__version__}, batches of {options.batch}")
     start = time.perf_counter()
     positions = random_positions(options.positions)
@@ -46,8 +46,8 @@ def main() -> None:
     replay = filled(config, positions, options.device)
     wait(options.device)
     print(
-        f"{len(replay):,} positions made in {made - start:.1f} s, "
-        f"put in the ring in {time.perf_counter() - made:.2f} s"
+        f"{len(replay):,} positions generated in {made - start:.1f} s, "
+        f"stored in the replay buffer in {time.perf_counter() - made:.2f} s"
     )
     print_speeds(config, replay, options.device)
     print_differences(options.device)
@@ -58,7 +58,7 @@ def config_of(**options) -> TrainingConfig:
 
 
 def random_positions(count: int) -> Positions:
-    """Stones of random colours in columns of random heights; targets at random."""
+    """Stones of random colours in columns of random heights; random targets."""
     generator = np.random.default_rng(0)
     states = np.zeros(count, GAME.dtype)
     for col in range(GAME.cols):
@@ -77,8 +77,8 @@ def random_positions(count: int) -> Positions:
     return Positions(states, policies / policies.sum(1, keepdims=True), values, values)
 
 
-def filled(config: TrainingConfig, positions: Positions, device: str) -> DeviceReplay:
-    replay = DeviceReplay(GAME, config, device)
+def filled(config: TrainingConfig, positions: Positions, device: str) -> Replay:
+    replay = make_replay(GAME, config, device)
     replay.add(positions, 1)
     return replay
 
@@ -92,7 +92,7 @@ def new_network():
     return draw_zeros(make_network(GAME, NETWORK, seed=0))
 
 
-def print_speeds(config: TrainingConfig, replay: DeviceReplay, device: str) -> None:
+def print_speeds(config: TrainingConfig, replay: Replay, device: str) -> None:
     ways = [("eager", False, False)]
     if device != "cpu":
         ways = [("captured", True, False), ("captured, tuned", True, True), *ways]
@@ -100,23 +100,24 @@ def print_speeds(config: TrainingConfig, replay: DeviceReplay, device: str) -> N
     taken = 0
     for name, is_captured, is_tuned in ways:
         torch.backends.cudnn.benchmark = is_tuned
-        learner = DeviceLearner(new_network(), config, device, is_captured)
+        learner = GpuLearner(new_network(), config, device, is_captured)
         first, rate, found = measure(learner, replay, device)
         positions, taken = rate * config.batch_size, taken + learner.step
         print(f"{name:<16} {first:7.2f}s {rate:9.1f} {positions:12,.0f} {found['loss']:7.4f}")
     torch.backends.cudnn.benchmark = False
-    used = int(replay.uses.sum())
-    verdict = "as it should be" if used == taken * config.batch_size else "WRONG"
+    used = round(replay.mean_uses() * len(replay))
+    verdict = "correct" if used == taken * config.batch_size else "WRONG"
     print(f"positions used {used:,} times in {taken:,} steps: {verdict}")
 
 
-def measure(learner: DeviceLearner, replay: DeviceReplay, device: str):
-    """Seconds of the first step, steps a second afterwards, and what the last steps found."""
+def measure(learner: GpuLearner, replay: Replay, device: str):
+    """Seconds of the first step, steps per second afterwards, and the metrics of the last steps."""
     generator = np.random.default_rng(1)
 
     def learn(steps: int):
         start = time.perf_counter()
-        found = learner.learn(replay.plan(steps, generator), 0.0)
+        replay.plan_steps(steps, generator)
+        found = learner.learn(replay, 0.0)
         wait(device)
         return time.perf_counter() - start, found
 
@@ -124,13 +125,13 @@ def measure(learner: DeviceLearner, replay: DeviceReplay, device: str):
     learn(1)
     seconds, _ = learn(3)
     steps = int(max(3, min(SECONDS / seconds * 3, 3000)))
-    learn(steps)  # the buffer of planned steps has its length now, and is captured with it
+    learn(steps)  # the buffer of planned steps now has its final length, with which it is captured
     seconds, found = learn(steps)
     return first, steps / seconds, found
 
 
 def print_differences(device: str) -> None:
-    """Of the weights on the device from those on the CPU in float32."""
+    """Prints how far weights on the device differ from those on the CPU in float32."""
     positions = random_positions(COMPARED)
     for options in (
         {"optimizer": "sgd", "precision": "float32"},
@@ -141,16 +142,16 @@ def print_differences(device: str) -> None:
         rate = 0.1 if options["optimizer"] == "sgd" else 2e-3
         config = config_of(batch_size=COMPARED, augment=False, learning_rate=rate, **options)
         learner, ring = (
-            DeviceLearner(new_network(), config, device),
+            GpuLearner(new_network(), config, device),
             filled(config, positions, device),
         )
         exact = dataclasses.replace(config, precision="float32")
-        host, replay = Learner(new_network(), exact, 2), Replay(GAME, exact)
-        replay.add(positions, 1)
+        host, replay = CpuLearner(new_network(), exact, 2), filled(exact, positions, "cpu")
         gaps = []
         for steps in (1, 4):
             for one, source in ((host, replay), (learner, ring)):
-                one.learn(source.plan(steps, np.random.default_rng(0)), 0.0)
+                source.plan_steps(steps, np.random.default_rng(0))
+                one.learn(source, 0.0)
             gaps.append(distance(learner.network, host.network))
         averaged = distance(learner.average, host.average)
         print(

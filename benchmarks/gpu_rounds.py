@@ -1,10 +1,10 @@
-"""Rounds of searches and of self-play on a GPU, by parts and by threads a game.
+"""Rounds of searches and of self-play on a GPU, by parts and by threads per game.
 
     python benchmarks/gpu_rounds.py [--trace FILE]
 
-Networks are 4x64; `share` is the network's own time over that of a round, `runs` the part of the
-time in which a kernel of the network runs. `--trace` writes when each kernel of some rounds began
-and ended, as JSON.
+Networks are 4x64; `share` is the time of the network alone divided by that of a round, `runs` the
+share of time in which a network kernel runs. `--trace` writes the start and end of each kernel of
+some rounds as JSON.
 """
 
 import argparse
@@ -16,26 +16,26 @@ import torch
 
 from plainzero import SearchConfig, make_game
 from plainzero.bench.gpu_rates import (
-    drawn_positions,
+    gpu_seconds,
     network_running,
+    random_roots,
     require_gpu,
     time_network,
-    timed,
     trace_kernels,
 )
 from plainzero.devices import choose_device
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.gpu.backend import CudaEvaluator
+from plainzero.networks.gpu.backend import GpuNetworkEvaluator
 from plainzero.search.gpu.pipeline import make_parts
-from plainzero.search.gpu.runner import DeviceSearch
+from plainzero.search.gpu.repeated_search import RepeatedSearch
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.gpu.harvest import SEARCHES
-from plainzero.selfplay.gpu.player import DeviceWorker
+from plainzero.selfplay.gpu.player import GpuWorker
 
 SEARCH = "plainzero.search.gpu.runner"
 SELFPLAY = "plainzero.selfplay.gpu.player"
-WORKS = (  # game, games, simulations, selection, threads a game, parts
+WORKS = (  # game, games, simulations, selection, threads per game, parts
     ("connect-four", 4096, 64, "puct", (4, 8), (2, 3, 4)),
     ("connect-four", 8192, 256, "puct", (2, 4), (2, 3, 4)),
     ("connect-four", 16_384, 64, "puct", (2,), (2, 3, 4)),
@@ -43,7 +43,7 @@ WORKS = (  # game, games, simulations, selection, threads a game, parts
     ("gomoku", 4096, 64, "puct", (8, 16), (1, 2, 3)),
 )
 TRACED = 400  # kernels
-SELFPLAY_WORKS = ((8192, (4, 8)), (16_384, (4,)))  # games, threads a game
+SELFPLAY_WORKS = ((8192, (4, 8)), (16_384, (4,)))  # games, threads per game
 
 
 def main() -> None:
@@ -75,12 +75,12 @@ def main() -> None:
 def new_evaluator(name, games):
     game = make_game(name)
     network = make_network(game, NetworkConfig(blocks=4, channels=64), 0)
-    return CudaEvaluator(draw_zeros(network), game, rows=games)
+    return GpuNetworkEvaluator(draw_zeros(network), game, rows=games)
 
 
 @contextlib.contextmanager
 def forced(module, parts, lanes):
-    """Within, games are in so many parts and have so many threads."""
+    """Sets the number of parts and of threads per game within the context."""
 
     def make(evaluator, games, leaves=1, **_):
         return make_parts(evaluator, games, leaves, parts)
@@ -95,9 +95,9 @@ def forced(module, parts, lanes):
 def time_search(evaluator, games, config, parts, lanes):
     game = evaluator.game
     with forced(SEARCH, parts, lanes):
-        search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
+        search = RepeatedSearch(game, evaluator, config, random_roots(game, games))
     search.run()
-    seconds = min(timed(search.run) for _ in range(3))
+    seconds = min(gpu_seconds(search.run) for _ in range(3))
     alone = time_network(evaluator, search.observations(), 3)
     spans, rounds = trace_kernels(search.run), config.simulations + 1
     rate, share = games * config.simulations / seconds, rounds * alone / seconds
@@ -114,7 +114,7 @@ def time_selfplay(evaluator, games, parts, lanes):
     search = SearchConfig(simulations=32, selection="puct", noise_weight=0.25, proven_values=True)
     config = SelfPlayConfig(games=games, temperature=0.4)
     with forced(SELFPLAY, parts, lanes):
-        worker = DeviceWorker(evaluator.game, evaluator, search, config, 0)
+        worker = GpuWorker(evaluator.game, evaluator, search, config, 0)
     store = worker.make_store(64 * games)
 
     def play(harvests):
@@ -124,7 +124,7 @@ def time_selfplay(evaluator, games, parts, lanes):
 
     play(40)
     store.taken.zero_()
-    seconds = timed(lambda: play(20))
+    seconds = gpu_seconds(lambda: play(20))
     searches = int(store.taken[SEARCHES])
     print(
         f"self-play of {games}, {parts} parts, {lanes} threads: {searches / seconds / 1e3:.0f} k "

@@ -1,12 +1,13 @@
-"""Who wins each opening of Hex, by searches with proven values.
+"""The winner of each opening of Hex, by searches with proven values.
 
     python benchmarks/hex_openings.py SIZE [--table FILE] [--simulations N] [--gigabytes G]
                                       [--templates N] [--seed N]
     python benchmarks/hex_openings.py SIZE --run RUN …
 
-FILE has lines `a1,white`, the winner with perfect play after that first move. Without one, boards
-up to 4x4 are compared with alpha-beta. Of two openings that half a turn makes the same, one is
-searched. Leaves are judged by random playouts, or by the network of a trained RUN.
+FILE has lines like `a1,white`: a first move, and the winner with perfect play after it. Without a
+file, boards up to 4x4 are compared with alpha-beta. Of two openings that are equal under rotation
+by 180°, one is searched. Leaves are evaluated by random playouts, or by the network of a trained
+RUN.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from plainzero.opponents.alpha_beta import AlphaBeta
 
 COLOURS = ("black", "white")
 LARGEST_SOLVED = 4  # boards that alpha-beta solves within seconds
-# Nearly no exploration: what was played elsewhere in the playouts says where to look first.
+# Almost no exploration: move statistics of all playouts (GRAVE) show where to search first.
 BY_PLAYOUTS = {
     "selection": "puct",
     "c_puct": 0.02,
@@ -68,22 +69,22 @@ def ask():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("size", type=int)
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--simulations", type=int, default=20_000_000, help="for each, at most")
-    parser.add_argument("--gigabytes", type=float, default=8.0, help="for the tree")
-    parser.add_argument("--templates", type=int, default=65536, help="0: without them")
+    parser.add_argument("--simulations", type=int, default=20_000_000, help="maximum per opening")
+    parser.add_argument("--gigabytes", type=float, default=8.0, help="memory for the tree")
+    parser.add_argument("--templates", type=int, default=65536, help="stored templates; 0: none")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--run", type=Path, help="whose network judges leaves")
+    parser.add_argument("--run", type=Path, help="run whose network evaluates leaves")
     return parser.parse_args()
 
 
 def read_table(path):
-    """The winner by the name of the opening."""
+    """The winners by the name of the opening."""
     rows = [line.split(",") for line in path.read_text().split()]
     return {name: winner for name, winner in rows if winner in COLOURS}
 
 
 def solve(game):
-    """The same by alpha-beta; nothing for boards that are too large for it."""
+    """The winners according to alpha-beta; empty if the board is too large for it."""
     if game.size > LARGEST_SOLVED:
         return {}
     values = AlphaBeta(game, depth=game.max_turns).solve(game.new_state()).values
@@ -91,7 +92,7 @@ def solve(game):
 
 
 def make_searcher(game, asked):
-    """Searches openings; black has moved, so white is to move at the root."""
+    """A searcher for openings; black has moved, so white is to move at the root."""
     if asked.run:
         from plainzero.training.saved_run import open_run
 

@@ -1,10 +1,10 @@
-"""Positions a second that each inference engine evaluates: sizes, batches, one caller or two.
+"""Positions per second of each backend, by network size, batch size and number of callers.
 
     python benchmarks/inference.py [--game connect-four] [--repeats 8] [--cpu] [--json]
 
-Each call uses one thread; with two callers, two Python threads call an evaluator each, as self-play
-does. The engines take turns and the best repeat counts, because other programs slow some of them.
-On a machine that is busy all the time, `--cpu` counts the processor's seconds, not the clock's.
+Each call uses one thread; with two callers, two Python threads each call their own evaluator, as in
+self-play. The backends take turns and the best repeat counts, because other programs slow some
+repeats down. On a machine that is always busy, `--cpu` measures processor time, not wall time.
 """
 
 import argparse
@@ -18,11 +18,11 @@ import torch
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.network_evaluators import available_engines, make_evaluator
+from plainzero.networks.network_evaluators import available_backends, make_evaluator
 
 SIZES = ((4, 64), (3, 32), (6, 128))
-BATCHES = (1, 64, 256)  # 1: the search of one person
-SECONDS = 0.2  # a measurement
+BATCHES = (1, 64, 256)  # 1: a single search
+SECONDS = 0.2  # per measurement
 
 
 def main() -> None:
@@ -35,13 +35,13 @@ def main() -> None:
     game, found = make_game(options.game), []
     for blocks, channels in SIZES:
         network = make_network(game, NetworkConfig(blocks=blocks, channels=channels), seed=0)
-        engines = available_engines(network)
-        pairs = {name: [make_evaluator(network, game, name) for _ in range(2)] for name in engines}
+        backends = available_backends(network)
+        pairs = {name: [make_evaluator(network, game, name) for _ in range(2)] for name in backends}
         for batch_size in BATCHES:
             row = {"network": f"{blocks}x{channels}", "batch": batch_size}
             found.append(row | measure(pairs, game, batch_size, options))
             if not options.json:
-                print_row(found, engines)
+                print_row(found, backends)
     if options.json:
         print(json.dumps({"threads": torch.get_num_threads(), "evaluations_per_second": found}))
 
@@ -59,7 +59,7 @@ def measure(pairs: dict, game, batch_size: int, options) -> dict[str, dict[str, 
 
 
 def speed(evaluators: list, planes: np.ndarray, is_cpu_time: bool) -> float:
-    """Evaluations a second of evaluators that are called at the same time."""
+    """Evaluations per second of evaluators that are called concurrently."""
     clock = time.process_time if is_cpu_time else time.perf_counter
     calls = [0] * len(evaluators)
 
@@ -83,11 +83,11 @@ def speed(evaluators: list, planes: np.ndarray, is_cpu_time: bool) -> float:
     return sum(calls) * len(planes) / seconds
 
 
-def print_row(found: list[dict], engines: list[str]) -> None:
+def print_row(found: list[dict], backends: list[str]) -> None:
     row = found[-1]
     if len(found) == 1:
-        print("evaluations/s" + " " * 5 + "".join(f"{name + ' 1 / 2':>20}" for name in engines))
-    speeds = "".join(f"{row[name]['one']:>11,.0f} /{row[name]['two']:>7,.0f}" for name in engines)
+        print("evaluations/s" + " " * 5 + "".join(f"{name + ' 1 / 2':>20}" for name in backends))
+    speeds = "".join(f"{row[name]['one']:>11,.0f} /{row[name]['two']:>7,.0f}" for name in backends)
     print(f"{row['network']:<8} batch {row['batch']:<3}{speeds}", flush=True)
 
 

@@ -1,8 +1,7 @@
-"""What OpenSpiel's rules cost beside our own: python benchmarks/open_spiel_adapter.py [--repeats 5]
+"""OpenSpiel's rules compared with ours: python benchmarks/open_spiel_adapter.py [--repeats 5]
 
-The same searches on our rules and on OpenSpiel's through the adapter, in turns; the best of the
-repeats counts, in processor time of one thread. Visits must agree to the last one; exits with 1
-where they do not.
+Runs the same searches with our rules and with OpenSpiel's through the adapter, taking turns; the
+best repeat counts, in processor time of one thread. Exits with 1 if any visit counts differ.
 """
 
 import argparse
@@ -31,7 +30,7 @@ def main():
 
 
 def compare(pair, evaluator, repeats):
-    """Prints one line; whether the visits are the same."""
+    """Prints one line and returns whether the visits are equal."""
     games = [make_game(name) for name in pair]
     best, visits = [float("inf")] * 2, [None, None]
     for repeat in range(repeats + 1):  # the first compiles

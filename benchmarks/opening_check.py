@@ -1,6 +1,6 @@
-"""The opening book beside the solver: python benchmarks/opening_check.py COUNT SEED
+"""Checks the opening book with the solver: python benchmarks/opening_check.py COUNT SEED
 
-Takes so many random positions of the book's last ply; all plies before it follow from that one.
+Checks COUNT random positions of the book's last ply; all earlier plies follow from it.
 """
 
 import sys
@@ -18,7 +18,7 @@ def main(count, seed):
     book, solver = load_opening_book(), ConnectFourSolver(BOOK_GAME, TABLE_BYTES)
     openings, outcomes = book.openings[BOOK_PLIES], book.outcomes[BOOK_PLIES]
     generator = np.random.default_rng(seed)
-    # Neighbours in the book have much in common, which the table then knows.
+    # Neighbours in the book have much in common, so the solver's table helps.
     rows = np.sort(generator.choice(len(outcomes), count, replace=False))
     start, wrong = time.perf_counter(), 0
     for number, row in enumerate(rows, 1):

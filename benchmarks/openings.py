@@ -1,10 +1,12 @@
-"""Makes the opening book of Connect Four on a GPU: python benchmarks/openings.py --out FILE
+"""Computes the opening book of Connect Four on a GPU.
 
-All positions from ply 0 to `--leaf` are listed. Questions about those of the last ply ("is the
-score at least t?") are answered by the solver's own functions, one thread a question, all with one
-table; the outcomes of the plies before follow by minimax. Only questions are asked that may still
-matter for ply `--plies`, the most promising first. What is known is written every round to
-`--progress` and read from there at the start, so the work can be done in pieces.
+    python benchmarks/openings.py --out FILE --progress FILE
+
+Enumerates all positions from ply 0 to `--leaf`. Questions about those of the last ply ("is the
+score at least t?") are answered by the solver's own functions, one question per thread, with one
+shared table; the outcomes of earlier plies follow by minimax. Only questions that may still matter
+for ply `--plies` are asked, the most promising first. Results are written to `--progress` after
+every round and read at the start, so the work can be interrupted and resumed.
 """
 
 import argparse
@@ -19,7 +21,7 @@ from numba.extending import overload
 
 from plainzero import make_game
 from plainzero.compiler.record_types import record_dtype
-from plainzero.opponents.connect_four import kernels as kernels
+from plainzero.opponents.connect_four import kernels
 from plainzero.opponents.connect_four.bitboard import (
     count_bits,
     make_board,
@@ -36,10 +38,10 @@ from plainzero.opponents.connect_four.opening_book import (
 MOST_COLUMNS = 7
 NO_CHILD = -1  # the move is not legal, or wins
 IDLE = -1
-SLICE = 128  # nodes; after so many the threads of a warp meet, and those that are done go on
+SLICE = 128  # nodes after which the threads of a warp meet, and idle ones take new questions
 THREADS_PER_BLOCK = 64
 
-# The solver's frame, small: fewer bytes travel for each node.
+# The solver's frame with smaller types: less memory traffic per node.
 FRAME = record_dtype(
     own=np.uint64,
     occupied=np.uint64,
@@ -59,13 +61,13 @@ def count_bits_on_gpu(bits):
 
 
 class Level(NamedTuple):
-    """The positions of one ply, and what is known of them."""
+    """The positions of one ply, and the known bounds of their outcomes."""
 
     own: np.ndarray  # [n]
     occupied: np.ndarray  # [n]
     children: np.ndarray  # [n, cols] rows of the next level, most promising first
-    low: np.ndarray  # [n] the outcome is known to be from here …
-    high: np.ndarray  # [n] … to here
+    low: np.ndarray  # [n] lower bound of the outcome
+    high: np.ndarray  # [n] upper bound of the outcome
     wanted: np.ndarray  # [n, 2] whether "is it at least t?" matters, for t = 0 and 1
 
 
@@ -94,20 +96,22 @@ def main():
 
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, required=True, help="the book, as far as it is known")
-    parser.add_argument("--progress", type=Path, required=True)
+    parser.add_argument(
+        "--out", type=Path, required=True, help="file for the book, as far as it is known"
+    )
+    parser.add_argument("--progress", type=Path, required=True, help="file to resume from")
     parser.add_argument("--game", default="connect-four")
-    parser.add_argument("--plies", type=int, default=8, help="the last ply wanted")
+    parser.add_argument("--plies", type=int, default=8, help="the book's last ply")
     parser.add_argument("--leaf", type=int, default=12, help="the ply of the questions")
     parser.add_argument("--slot-bits", type=int, default=33, help="log2 of the table's words")
     parser.add_argument("--threads", type=int, default=132 * 512)
-    parser.add_argument("--nodes", type=int, default=1 << 15, help="of each thread, a round")
+    parser.add_argument("--nodes", type=int, default=1 << 15, help="nodes per thread and round")
     parser.add_argument("--seconds", type=float, default=540)
     return parser.parse_args()
 
 
 def link_levels(board, openings):
-    """Levels that know which positions follow, and where the mover wins at once."""
+    """The levels, linked to their children, with immediate wins marked."""
     levels = []
     for ply, (_, own, occupied) in enumerate(openings):
         wins = (winning_cells(board, own) & playable_cells(board, occupied)) != 0
@@ -121,7 +125,7 @@ def link_levels(board, openings):
 
 
 def find_children(board, own, occupied, keys):
-    """Rows of the next level for each column, [n, cols]; in the order in which to try them."""
+    """Rows of the next level for each column, [n, cols], the most promising first."""
     children, ranks = [], []
     for column in range(board.cols):
         moves = play_column(board, own, occupied, column)
@@ -142,7 +146,7 @@ def settle_levels(levels):
 
 @njit
 def settle_level(children, low, high, child_low, child_high):
-    """Narrows what is known of positions by what is known of their children."""
+    """Narrows the bounds of positions by those of their children."""
     for row in range(len(low)):
         if low[row] == high[row]:
             continue
@@ -156,7 +160,7 @@ def settle_level(children, low, high, child_low, child_high):
 
 
 def choose_questions(levels, plies, team):
-    """Questions that matter and that nobody works on, the most urgent first; a while's worth."""
+    """New questions that matter, the most urgent first; enough to keep all threads busy."""
     is_new = np.ones(levels[-1].wanted.size, np.bool_)
     is_new[team.current[team.current != IDLE]] = False
     chosen = []
@@ -173,7 +177,7 @@ def choose_questions(levels, plies, team):
 
 
 def mark_wanted(levels, plies, width):
-    """Marks the questions to ask for ply `plies` if one of `width` moves is always good enough."""
+    """Marks the questions to ask for ply `plies`, assuming that one of `width` moves suffices."""
     for level in levels:
         level.wanted[:] = False
     first = levels[plies]
@@ -181,7 +185,7 @@ def mark_wanted(levels, plies, width):
     first.wanted[is_open, first.high[is_open]] = True
     for ply in range(plies, len(levels) - 1):
         level, following = levels[ply], levels[ply + 1]
-        # The first player needs one move that is good enough, against all replies of the second.
+        # The first player needs one sufficient move, against all replies of the second.
         most = width if (ply - plies) % 2 == 0 else MOST_COLUMNS
         known = following.low, following.high
         mark_level(level.children, level.wanted, following.wanted, *known, most)
@@ -189,7 +193,7 @@ def mark_wanted(levels, plies, width):
 
 @njit
 def mark_level(children, wanted, child_wanted, child_low, child_high, most):
-    """Marks open questions about children that help to answer the wanted ones, `most` of each."""
+    """Marks open questions about children that help answer the wanted ones, at most `most` each."""
     for row in range(len(wanted)):
         for threshold in range(2):
             asked, count = 1 - threshold, 0
@@ -205,7 +209,7 @@ def mark_level(children, wanted, child_wanted, child_low, child_high, most):
 
 
 class Team:
-    """The GPU's threads, each with its question, its stack and its place in it."""
+    """The GPU's threads, each with its question, its stack and its cursor."""
 
     def __init__(self, board, leaves, num_threads):
         self.board, self.leaves, self.num_threads = board, leaves, num_threads
@@ -224,12 +228,12 @@ class Team:
         return int((self.current != IDLE).sum())
 
     def give_up(self, is_answered):
-        """Takes these questions from those who work on them."""
+        """Cancels these questions in all threads."""
         busy = self.current != IDLE
         self.current[busy & is_answered[self.current]] = IDLE
 
     def work(self, queue, nodes):
-        """Answers questions until each thread has looked at so many positions."""
+        """Answers questions until each thread has visited `nodes` positions."""
         current = cuda.to_device(self.current)
         counter = cuda.to_device(np.zeros(1, np.int64))
         queue = cuda.to_device(np.append(queue, IDLE).astype(np.int64))
@@ -268,7 +272,7 @@ def clear(table):
 def work_on_questions(
     board, frames, table, cursors, own, occupied, queue, counter, current, answers, slices
 ):
-    """Each thread goes on with its question, then takes the next one of the queue."""
+    """Each thread resumes its question, then takes the next one from the queue."""
     thread = cuda.grid(1)
     work = kernels.Work(frames[thread], table, cursors[thread : thread + 1])
     cursor = cursors[thread]
@@ -299,7 +303,7 @@ def write_progress(leaves, path):
 
 
 def write_book(levels, path):
-    """Writes the outcomes of all plies up to the first that is not known in full."""
+    """Writes the outcomes of all plies before the first that is not fully known."""
     outcomes = {}
     for ply, level in enumerate(levels):
         if (level.low < level.high).any():
@@ -313,7 +317,7 @@ def write_book(levels, path):
 def describe(levels, team):
     shares = [f"{np.mean(level.low == level.high):.2%}" for level in levels[5:]]
     return (
-        f"known from ply 5 on {' '.join(shares)}; {team.num_busy:,} threads busy, "
+        f"known, from ply 5: {' '.join(shares)}; {team.num_busy:,} threads busy, "
         f"{team.nodes / 1e9:.1f} G nodes"
     )
 

@@ -1,7 +1,7 @@
-"""Simple ways to play satellite pursuit, for benchmarks/balance.py orbit --scripts.
+"""Simple strategies for satellite pursuit, for benchmarks/balance.py orbit --scripts.
 
-Each takes the game and a state and returns a manoeuvre. The attacker's target is the asset, the
-defender's is the attacker.
+Each takes the game and a state and returns a manoeuvre. The attacker's target is the asset; the
+defender's target is the attacker.
 """
 
 import math
@@ -21,7 +21,7 @@ from plainzero.games.bundled.orbit.rules import (
 
 
 def toward(game, state):
-    """Always the manoeuvre that points at the target most nearly, as if there were no orbits."""
+    """The manoeuvre that points most directly at the target, ignoring orbital motion."""
     if state.fuel[state.to_play] == 0:
         return HOLD
     away = state.craft[ATTACKER, :2].astype(float)
@@ -38,12 +38,12 @@ def nearest_next(game, state):
 
 
 def nearest_ever(game, state):
-    """The manoeuvre after which, all engines off, the target comes nearest in what time is left."""
+    """The manoeuvre with the nearest approach in the remaining time, with all engines off."""
     return choose(game, state, (game.max_turns - int(state.turn) + 1) // 2)
 
 
 def choose(game, state, rounds):
-    """The manoeuvre with the nearest approach within so many rounds; hold before others."""
+    """The manoeuvre with the nearest approach within `rounds` rounds; holds if equal."""
     options = sorted(game.legal(state), reverse=True)
     return min(options, key=lambda manoeuvre: approach(game, state, manoeuvre, rounds))
 

@@ -1,9 +1,9 @@
 """Othello endgames solved by alpha-beta: python benchmarks/othello_endgames.py FILE [EMPTIES]
 
-A line of the file is a position and its moves with their scores, best first, as in the FFO sets:
-64 squares (X, O, -), the side to move, and MOVE:SCORE between semicolons. Positions with more empty
-squares than EMPTIES (16 if not given) are left out. Seconds are of one core, without compiling.
-Prints a table; the exit status says whether every best score and best move was right.
+Each line of the file is a position and its moves with their scores, best first, as in the FFO sets:
+64 squares (X, O, -), the side to move, and MOVE:SCORE separated by semicolons. Positions with more
+than EMPTIES (default 16) empty squares are skipped. Seconds are processor time of one core, without
+compiling. Prints a table; exits with 1 if any best score or best move is wrong.
 """
 
 import re
@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from plainzero import make_game
-from plainzero.games.position_setup import set_up
+from plainzero.games.position_setup import set_up_position
 from plainzero.opponents.alpha_beta import AlphaBeta, best_actions
 
 GAME = make_game("othello(result=discs)")
@@ -21,16 +21,16 @@ TABLE_BYTES = 1 << 28
 
 
 def read_problem(line):
-    """The position, how many squares are empty, and the scores of its moves."""
+    """The position, its number of empty squares, and the scores of its moves."""
     squares = line[:SQUARES].replace("-", ".").lower()
     cells = [list(squares[start : start + 8]) for start in range(0, SQUARES, 8)]
-    state = set_up(GAME, cells, "XO".index(line[SQUARES + 1]))
+    state = set_up_position(GAME, cells, "XO".index(line[SQUARES + 1]))
     scores = re.findall(r"([A-Ha-h][1-8]):([+-]?\d+)", line)
     return state, squares.count("."), {move.lower(): int(score) for move, score in scores}
 
 
 def solve(state, empties):
-    """What alpha-beta finds, with an empty table, and the seconds of one core it took."""
+    """Alpha-beta's analysis, starting from an empty table, and its processor seconds."""
     solver = AlphaBeta(GAME, depth=2 * empties, table_bytes=TABLE_BYTES)
     start = time.process_time()
     return solver.solve(state), time.process_time() - start
@@ -38,7 +38,7 @@ def solve(state, empties):
 
 def main(file, most_empties=16):
     solve(GAME.new_state(), 1)  # compiles
-    print("| problem | empty | score | expected | best moves | moves right | nodes | seconds |")
+    print("| problem | empty | score | expected | best moves | correct scores | nodes | seconds |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     first = int(next(iter(re.findall(r"(\d+)-\d+", Path(file).name)), 1))
     is_right, total = True, 0.0
@@ -61,7 +61,7 @@ def main(file, most_empties=16):
             flush=True,
         )
         total += seconds
-    print(f"\n{'all right' if is_right else 'NOT all right'}, {total:.1f} s")
+    print(f"\n{'all correct' if is_right else 'NOT all correct'}, {total:.1f} s")
     return 0 if is_right else 1
 
 

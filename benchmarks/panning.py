@@ -1,10 +1,10 @@
-"""How fluid it is to pan a tree of 2,000 nodes on the page: frames, their times, and drawing alone.
+"""Frame and drawing times while panning a tree of 2,000 nodes on the page.
 
     python benchmarks/panning.py [--nodes 2000] [--seconds 3] [--zoom CLICKS] [--json FILE]
 
-Starts `plainzero serve`, has headless chromium watch a Connect Four search with that many nodes shown,
-and drags the tree with the mouse. Frame times are between calls of requestAnimationFrame; drawing
-is measured by the page around each drawing. Without a GPU the browser paints in software.
+Starts `plainzero serve`, opens a Connect Four search with that many nodes in headless Chromium, and
+drags the tree with the mouse. Frame times are measured between calls of requestAnimationFrame;
+drawing times are measured by the page. Without a GPU the browser renders in software.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from playwright.sync_api import Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 MEASURE = "draw the tree"
-BOUND = 8.0  # milliseconds that a drawing may take
+BOUND = 8.0  # milliseconds allowed per drawing
 PATIENCE = 120_000  # milliseconds
 
 LISTEN = """(name) => {
@@ -60,7 +60,9 @@ def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--nodes", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=3.0)
-    parser.add_argument("--zoom", type=int, default=0, help="clicks on Zoom in before panning")
+    parser.add_argument(
+        "--zoom", type=int, default=0, help="number of clicks on Zoom in before panning"
+    )
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
@@ -85,7 +87,7 @@ def measure(address: str, arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def pan(page: Page, seconds: float) -> dict[str, float]:
-    """Drags to and fro over the canvas, and counts."""
+    """Drags back and forth over the canvas, and measures frames and drawings."""
     canvas = page.get_by_role("application", name="Search tree")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()

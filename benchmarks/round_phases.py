@@ -1,9 +1,9 @@
-"""What a round of a search on a GPU is made of: each of its steps as a kernel of its own.
+"""The phases of a search round on a GPU, each timed as a separate kernel.
 
     python benchmarks/round_phases.py [GAME] [GAMES] [SIMULATIONS] [THREADS]
 
-Microseconds of each step, the mean of all rounds of one search, alone on the GPU; and of the kernel
-that does them all. The network is 4x64 with drawn weights.
+Prints the microseconds of each phase and of the kernel that does them all: the mean over all rounds
+of one search, with nothing else on the GPU. The network is 4x64 with random weights.
 """
 
 import collections
@@ -13,16 +13,16 @@ import torch
 from numba import cuda
 
 from plainzero import SearchConfig, make_game
-from plainzero.bench.gpu_rates import drawn_positions, require_gpu, trace_kernels
-from plainzero.compiler.gpu_kernels import CudaKernel, settled
+from plainzero.bench.gpu_rates import random_roots, require_gpu, trace_kernels
+from plainzero.compiler.gpu_kernels import GpuKernel, specialised
 from plainzero.devices import choose_device
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.networks.gpu.backend import CudaEvaluator
+from plainzero.networks.gpu.backend import GpuNetworkEvaluator
 from plainzero.search.gpu.kernels import clear_games, play_round
-from plainzero.search.gpu.runner import DeviceSearch
-from plainzero.search.gpu.warp_lanes import join_lanes, leads
+from plainzero.search.gpu.repeated_search import RepeatedSearch
 from plainzero.search.kernels.expansion import start_edges
+from plainzero.search.kernels.lanes import join_lanes, leads
 from plainzero.search.kernels.root import begin
 from plainzero.search.kernels.simulation import (
     clear_rows,
@@ -34,7 +34,7 @@ from plainzero.search.kernels.simulation import (
 )
 
 
-@CudaKernel
+@GpuKernel
 def values_step(tree, scratch, options, states, leaves, first, last):
     b = first + cuda.grid(2)[1]
     if b < last and scratch.work[b].num_leaves > 0 and leads():
@@ -42,16 +42,16 @@ def values_step(tree, scratch, options, states, leaves, first, last):
         take_values(tree, scratch, b, scratch.leaves[b, 0], leaves.values, b - first)
 
 
-@CudaKernel
+@GpuKernel
 def priors_step(tree, scratch, options, states, leaves, first, last):
     b = first + cuda.grid(2)[1]
     if b < last and scratch.work[b].num_leaves > 0:
         start_edges(tree, scratch, b, 0, leaves.logits, b - first)
 
 
-@CudaKernel
+@GpuKernel
 def backup_step(tree, scratch, options, states, leaves, first, last):
-    options = settled(options)
+    options = specialised(options)
     b = first + cuda.grid(2)[1]
     if b < last and scratch.work[b].num_leaves > 0:
         if leads():
@@ -61,23 +61,23 @@ def backup_step(tree, scratch, options, states, leaves, first, last):
             scratch.work[b].num_leaves = 0
 
 
-@CudaKernel
+@GpuKernel
 def clear_step(tree, scratch, options, states, leaves, first, last):
     b = first + cuda.grid(2)[1]
     if b < last:
         clear_rows(leaves.cells, b - first, 1)
 
 
-@CudaKernel
+@GpuKernel
 def select_step(tree, scratch, options, states, leaves, first, last):
-    options = settled(options)
+    options = specialised(options)
     b = first + cuda.grid(2)[1]
     if b < last:
         begin(tree, scratch, options, b, states[b])
         select_leaves(tree, scratch, options, b)
 
 
-@CudaKernel
+@GpuKernel
 def observe_step(tree, scratch, options, states, leaves, first, last):
     b = first + cuda.grid(2)[1]
     if b < last:
@@ -99,13 +99,13 @@ def main() -> None:
     choose_device("cuda", needs_torch=True)
     game = make_game(name)
     network = draw_zeros(make_network(game, NetworkConfig(blocks=4, channels=64), 0))
-    evaluator = CudaEvaluator(network, game, rows=games)
+    evaluator = GpuNetworkEvaluator(network, game, rows=games)
     config = SearchConfig(simulations=simulations, selection="puct")
-    search = DeviceSearch(game, evaluator, config, drawn_positions(game, games))
+    search = RepeatedSearch(game, evaluator, config, random_roots(game, games))
     search.run()
-    run, states = search._run, cuda.to_device(search._states)
-    batch = evaluator.device_batch(games)
-    part = run.parts[0]._replace(batch=batch, first=0, last=games)
+    run, states = search._runner, cuda.to_device(search._states)
+    batch = evaluator.leaf_batch(games)
+    part = run._parts[0]._replace(batch=batch, first=0, last=games)
     arguments = (run._tag, run.tree, run._scratch, run._options, states, part.leaves())
 
     def in_steps():
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def clear(search):
-    run = search._run
+    run = search._runner
     clear_games(run._tag, run.tree, run._scratch, 0, run.games)
 
 
@@ -144,7 +144,7 @@ def print_means(spans):
     for name, times in spent.items():
         print(f"  {name:14s} {sum(times) / len(times):7.1f} us, {len(times)} times")
     own = sum(sum(times) for name, times in spent.items() if name != "network")
-    print(f"  all but the network: {own:.0f} us")
+    print(f"  total without the network: {own:.0f} us")
 
 
 if __name__ == "__main__":

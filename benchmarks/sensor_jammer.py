@@ -1,11 +1,11 @@
-"""What perfect players make of sensor against jammer: python benchmarks/sensor_jammer.py [--json]
+"""Perfect play of sensor against jammer: python benchmarks/sensor_jammer.py [--json]
 
-The game has few positions. The rules are asked for all of them, from the last round back to the
-first, so these numbers are exact and need no intervals. Told is how often the attacker wins
-  start    from each place in which it can come up, counted in sectors from the beam
-  without  where one side has to do without some actions
-  always   where one side always does the same (where that is not legal, any legal action at
-           random), or plays at random, and the other answers as well as can be
+The game has few positions. All of them are solved, from the last round back to the first, so the
+numbers are exact. Prints how often the attacker wins:
+  start    by starting place, in sectors from the beam
+  without  if one side may not use some actions
+  always   if one side always plays the same action (or a random legal one if that is illegal), or
+           plays at random, and the other side plays perfectly
 """
 
 import argparse
@@ -23,7 +23,7 @@ from plainzero.games import rules
 from plainzero.games.bundled import sensor_jammer as sj
 from plainzero.games.contract import CHANCE
 
-BEST, RANDOM = -1, -2  # how a side chooses, where it does not always do the same
+BEST, RANDOM = -1, -2  # how a side plays, unless it always plays the same action
 POINTS = tuple(range(sj.POINT, sj.POINT + 12))
 RESTRICTIONS = {
     "jam": (sj.JAM,),
@@ -63,7 +63,7 @@ def main():
 
 
 def solve(game, without=(), always=BEST, player=None):
-    """How often the attacker wins, by the sectors from the beam to where it comes up, [S]."""
+    """How often the attacker wins, by the sectors from the beam to its starting place, [S]."""
     allowed = np.array([action not in without for action in range(game.num_actions)])
     manner = np.array([BEST, BEST])
     manner[int(always >= sj.TRACK) if player is None else player] = always
@@ -82,7 +82,7 @@ def solve(game, without=(), always=BEST, player=None):
 
 @Kernel
 def _solve_round(states, actions, chances, positions, rounds, allowed, manner, before, values):
-    """Writes the values of all positions in which so many rounds are left, the attacker to play."""
+    """Writes the values of all positions with `rounds` rounds left and the attacker to play."""
     for i in range(positions.shape[0]):
         at, state = positions[i], states[0]
         state.turn, state.rounds = sj.FIRST_TURN, rounds
@@ -104,7 +104,7 @@ def _solve_round(states, actions, chances, positions, rounds, allowed, manner, b
 
 @kernel_function
 def value_for_sensor(states, actions, chances, allowed, manner, before):
-    """The attacker's chances in states[1], where the sensor is to play or the attacker has won."""
+    """The attacker's chances in states[1]: the sensor is to play, or the attacker has won."""
     if states[1].is_over:
         return 1.0
     count = rules.legal_actions(states[1], actions[1])
@@ -121,7 +121,7 @@ def value_for_sensor(states, actions, chances, allowed, manner, before):
 
 @kernel_function
 def value_after_round(states, actions, chances, before):
-    """The attacker's chances in states[2], where chance or the next round comes."""
+    """The attacker's chances in states[2], before chance or the next round."""
     if states[2].is_over or states[2].to_play != CHANCE:
         return value_of(states[2], before)
     value = 0.0
@@ -134,7 +134,7 @@ def value_after_round(states, actions, chances, before):
 
 @kernel_function
 def value_of(state, before):
-    """What is known of a position that is over, or with a round less, turned to beam 0."""
+    """The value of a finished position, or of one with a round less, rotated to beam 0."""
     if state.is_over:
         return 0.0  # only the sensor wins at the end of a round
     sector = (state.sector - state.beam) % before.shape[0]
@@ -143,7 +143,7 @@ def value_of(state, before):
 
 @kernel_function
 def choice(manner, best, mean, same):
-    """The value of the move that a side makes in its manner; `same` is -1 where it has none."""
+    """The value of a side's move by its manner; `same` is -1 if its action is illegal."""
     if manner == BEST:
         return best
     return same if same >= 0.0 else mean

@@ -1,11 +1,11 @@
-"""Fifty people play at once: how long each waits, what memory is left, who frees what.
+"""Fifty people play at once: waiting times, memory, and release of abandoned searches.
 
     python benchmarks/serving.py RUN [--people 50] [--simulations 200] [--moves 4] [--json FILE]
 
-Starts `plainzero serve RUN` on this machine and plays against the run's network through the page's own
-WebSocket. The yardstick is one search's compute: the same positions, searched alone through the
-same socket. A reading is the median answer, divided by people × that. Ends with status 1, and says
-which bound was broken, when one was.
+Starts `plainzero serve RUN` and plays against the run's network through the page's WebSocket. The
+reference is the compute time of a single search, measured through the same socket without other
+load. The result is the median waiting time divided by people × reference. Exits with 1 and names
+the bounds if any is exceeded.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from pathlib import Path
 
 import websockets
 
-BOUND = 1.5  # × people × one search's compute
-MEMORY_BOUND = 1.1  # × what the server took before the load
-PATIENCE = 1.0  # seconds in which a search must be freed whose client is gone
+BOUND = 1.5  # × people × compute time of a single search
+MEMORY_BOUND = 1.1  # × the server's memory before the load
+PATIENCE = 1.0  # seconds until the search of a disconnected client must be released
 
 
 async def main() -> int:
@@ -47,7 +47,7 @@ async def main() -> int:
 
 
 def find_failures(found: dict[str, object]) -> list[str]:
-    """The bounds that were broken, in a sentence each."""
+    """One sentence per bound that was exceeded."""
     limits = {
         "errors": 0,
         "median_over_people_times_single": BOUND,
@@ -56,7 +56,7 @@ def find_failures(found: dict[str, object]) -> list[str]:
         "seconds_to_free_a_vanished_request": PATIENCE,
     }
     return [
-        f"{name} is {found[name]}; {limit} is the most allowed"
+        f"{name} is {found[name]}; the limit is {limit}"
         for name, limit in limits.items()
         if found[name] > limit
     ]
@@ -64,10 +64,10 @@ def find_failures(found: dict[str, object]) -> list[str]:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("run", type=Path, help="a run's folder; its network plays")
+    parser.add_argument("run", type=Path, help="folder of the run whose network plays")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--simulations", type=int, default=200)
-    parser.add_argument("--moves", type=int, default=4, help="answers that each person waits for")
+    parser.add_argument("--moves", type=int, default=4, help="answers per person")
     parser.add_argument("--evaluator", default="network", choices=["network", "rollout"])
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
@@ -120,21 +120,21 @@ async def measure(address: str, pid: int, arguments: argparse.Namespace) -> dict
 
 
 class Played:
-    """What one person saw."""
+    """The waiting times and errors of one person."""
 
     def __init__(self) -> None:
-        self.waits: list[float] = []  # seconds from question to answer
-        self.compute: list[float] = []  # seconds that the server says the search took
+        self.waits: list[float] = []  # seconds from request to answer
+        self.compute: list[float] = []  # seconds of the search, as reported by the server
         self.errors = 0
 
 
 async def play(address: str, game: str, player: dict, moves: int, seed: int) -> Played:
-    """Plays both sides: each move is an answer that was waited for."""
+    """Plays both sides: every move is an answer of the server."""
     played, actions = Played(), []
     async with websockets.connect(f"ws://{address}/api/socket", max_size=None) as socket:
         while len(played.waits) + played.errors < moves:
             position = {"game": game, "moves": actions}
-            ask = {"type": "ask", "id": "move", "position": position, "player": player}
+            ask = {"type": "search", "id": "move", "position": position, "agent": player}
             start = time.perf_counter()
             await socket.send(json.dumps({**ask, "seed": seed + len(actions)}))
             while (message := json.loads(await socket.recv()))["type"] in ("queued", "progress"):
@@ -153,9 +153,9 @@ async def play(address: str, game: str, player: dict, moves: int, seed: int) -> 
 async def vanish(
     address: str, game: str, player: dict, leave: Callable[[str, dict], Awaitable[None]]
 ) -> float:
-    """Seconds from a client's going away in mid-search to the end of its search."""
+    """Seconds from a client's disconnecting during a search to the end of that search."""
     long = {**player, "simulations": 0, "seconds": 30.0}
-    await leave(address, {"position": {"game": game, "moves": []}, "player": long})
+    await leave(address, {"position": {"game": game, "moves": []}, "agent": long})
     start = time.perf_counter()
     while get(address, "/api/health")["started"]:
         await asyncio.sleep(0.01)
@@ -163,9 +163,9 @@ async def vanish(
 
 
 async def leave_page(address: str, question: dict) -> None:
-    """Asks over the socket, and is gone once the search is under way."""
+    """Requests a search over the socket, and disconnects once it is running."""
     socket = await websockets.connect(f"ws://{address}/api/socket")
-    await socket.send(json.dumps({"type": "ask", "id": "long", **question}))
+    await socket.send(json.dumps({"type": "search", "id": "long", **question}))
     while json.loads(await socket.recv())["type"] != "progress":
         pass
     assert get(address, "/api/health")["started"] == 1
@@ -173,7 +173,7 @@ async def leave_page(address: str, question: dict) -> None:
 
 
 async def leave_request(address: str, question: dict) -> None:
-    """Asks over HTTP, and is gone once the search is under way."""
+    """Requests a search over HTTP, and disconnects once it is running."""
     host, port = address.rsplit(":", 1)
     _, writer = await asyncio.open_connection(host, int(port))
     body = json.dumps(question)
@@ -188,7 +188,7 @@ async def leave_request(address: str, question: dict) -> None:
 
 
 async def settled_bytes(address: str, pid: int) -> int:
-    """The memory after the load, once nothing runs any more."""
+    """The memory after the load, once no search is running."""
     while get(address, "/api/health")["started"]:
         await asyncio.sleep(0.05)
     await asyncio.sleep(1.0)

@@ -1,6 +1,7 @@
 """The exact Connect Four solver on files of scored positions: python benchmarks/solver.py FILE…
 
-A file has lines `MOVES SCORE`, as Pascal Pons' test sets do. One thread; compiling is not counted.
+A file has lines of the form `MOVES SCORE`, as in Pascal Pons' test sets. Runs on one thread; the
+time of compiling is not included.
 """
 
 import sys

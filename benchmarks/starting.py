@@ -1,8 +1,8 @@
-"""How long the first search of each bundled game takes, cold and from the disk cache.
+"""Seconds until the first search of each bundled game ends, cold and with a disk cache.
 
     python benchmarks/starting.py [GAME …]
 
-Each is a new process; imports and the search of ten simulations are counted in.
+Each measurement is a new process and includes imports and a search of ten simulations.
 """
 
 import os

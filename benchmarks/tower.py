@@ -1,14 +1,14 @@
 """The fused tower against cuDNN's fused convolutions, on a Hopper GPU.
 
-    python benchmarks/tower.py            every section below, each in a process of its own
+    python benchmarks/tower.py            all sections below, each in a separate process
     python benchmarks/tower.py check      the kernels against float32, the tower layer by layer
-    python benchmarks/tower.py time       evaluations a second of whole networks, Connect Four 4×64
+    python benchmarks/tower.py time       evaluations per second of networks, Connect Four 4×64
     python benchmarks/tower.py wide       the same, 6×128
     python benchmarks/tower.py parts      one batch with parts of the kernel left out
     python benchmarks/tower.py heads      the heads' kernel and cuBLAS, alone and beside a tower
 
-Weights are random and nowhere zero. Rates are the best of several rounds, methods interleaved, each
-a CUDA graph from float32 planes to logits and values.
+Weights are random and nonzero. Rates are the best of several rounds with methods interleaved; each
+method is a CUDA graph from float32 planes to logits and values.
 """
 
 import subprocess
@@ -30,9 +30,9 @@ from tower_timing import (
 )
 
 from plainzero.networks.gpu.heads import Heads
-from plainzero.networks.gpu.heads_layout import HeadsPlan
+from plainzero.networks.gpu.heads_layout import HeadsLayout
 from plainzero.networks.gpu.tower import Tower
-from plainzero.networks.gpu.tower_layout import Plan, make_plan
+from plainzero.networks.gpu.tower_layout import TowerLayout, choose_layout
 from plainzero.networks.gpu.tower_weights import pack_biases
 
 BATCHES = (2048, 4096, 8192, 16_384)
@@ -57,7 +57,7 @@ def main():
         try:
             code = subprocess.run([sys.executable, __file__, name], timeout=LIMITS[name]).returncode
         except subprocess.TimeoutExpired:
-            code = "took too long"
+            code = "timed out"
         print(f"== {name}: exit {code}, {time.perf_counter() - start:.0f} s", flush=True)
 
 
@@ -82,22 +82,22 @@ def check_shapes():
         ("go", 2, 128, 3, 1, 301),
         ("othello", 2, 128, 2, 1, 1000),
     ):
-        plan = Plan(shape_of(name, blocks, channels), warpgroups, boards, is_dumping=True)
-        cases.append((name, plan, batch))
-    binaries = compile_all([plan for _, plan, _ in cases])
+        layout = TowerLayout(shape_of(name, blocks, channels), warpgroups, boards, is_dumping=True)
+        cases.append((name, layout, batch))
+    binaries = compile_all([layout for _, layout, _ in cases])
     wrong = check_heads()
-    wrong += sum([check(name, plan, batch, binaries[plan]) for name, plan, batch in cases])
-    print("all right" if not wrong else f"{wrong} WRONG")
+    wrong += sum([check(name, layout, batch, binaries[layout]) for name, layout, batch in cases])
+    print("all correct" if not wrong else f"{wrong} WRONG")
     sys.exit(wrong > 0)
 
 
-def check(name, plan, batch, binary):
-    """True and a line for each layer, if any layer is wrong."""
-    shape = plan.shape
+def check(name, layout, batch, binary):
+    """Whether any layer is wrong; prints one line, and one per layer if so."""
+    shape = layout.shape
     network = drawn(name, shape.blocks, shape.channels)
     torch.manual_seed(3)
     planes = torch.randn(batch, shape.planes, shape.height, shape.width, device="cuda")
-    tower = Tower(plan, binary)
+    tower = Tower(layout, binary)
     tower.load(network)
     expected = layers_in_float32(network, planes)
     outs = [torch.full_like(reference, torch.nan).bfloat16() for reference in expected]
@@ -107,23 +107,23 @@ def check(name, plan, batch, binary):
         torch.cuda.synchronize()
         errors.append(((out.float() - reference).abs().amax() / reference.abs().amax()).item())
     is_wrong = not all(error < TOLERANCE for error in errors)
-    label = f"{name} {shape.blocks}×{shape.channels}, {plan.warpgroups}×{plan.boards} boards, "
-    label += f"{plan.stages} stages, batch {batch}"
-    print(f"{'WRONG' if is_wrong else 'right'}  {label}: worst {max(errors):.4f}", flush=True)
+    label = f"{name} {shape.blocks}×{shape.channels}, {layout.warpgroups}×{layout.boards} boards, "
+    label += f"{layout.stages} stages, batch {batch}"
+    print(f"{'WRONG' if is_wrong else 'ok   '}  {label}: worst {max(errors):.4f}", flush=True)
     if is_wrong:
         for layer, error in enumerate(errors):
-            where = where_wrong(outs[layer], expected[layer], plan)
+            where = where_wrong(outs[layer], expected[layer], layout)
             print(f"    layer {layer}: {error:.4f}  {where}")
     return is_wrong
 
 
-def where_wrong(out, reference, plan):
-    """Which boards of a tile, cells and channels are off, in short."""
+def where_wrong(out, reference, layout):
+    """A summary of the boards in a tile, the cells and the channels that are wrong."""
     off = (out.float() - reference).abs() / reference.abs().amax()
     off = ~(off < TOLERANCE)
     if not off.any():
         return ""
-    boards = off.any(2).any(1).nonzero()[:, 0] % plan.tile_boards
+    boards = off.any(2).any(1).nonzero()[:, 0] % layout.tile_boards
     cells, channels = (off.any(0).any(d).nonzero()[:, 0] for d in (1, 0))
     parts = [("share", f"{off.float().mean().item():.3f}")]
     parts += [("boards", boards.unique().tolist()), ("cells", cells.tolist()[:12])]
@@ -166,74 +166,86 @@ def layers_in_float32(network, planes):
 
 def time_networks():
     shape = shape_of("connect-four", 4, 64)
-    time_plans(shape, {batch: plans_to_time(shape, batch) for batch in BATCHES})
+    time_layouts(shape, {batch: plans_to_time(shape, batch) for batch in BATCHES})
 
 
 def time_wide_networks():
     shape = shape_of("connect-four", 6, 128)
-    plan = make_plan(shape, 16_384, MULTIPROCESSORS)
-    plans = {"tower": plan, "tower alone": plan}
-    plans |= {f"tower alone, stagger {ns}": Plan(shape, 3, 2, stagger=ns) for ns in (0, 3000)}
-    plans |= {f"tower alone without {omit}": Plan(shape, 3, 2, omit=omit) for omit in (1, 2, 3)}
-    time_plans(shape, {16_384: plans, 4096: {"tower": make_plan(shape, 4096, MULTIPROCESSORS)}})
+    layout = choose_layout(shape, 16_384, MULTIPROCESSORS)
+    layouts = {"tower": layout, "tower alone": layout}
+    layouts |= {
+        f"tower alone, stagger {ns}": TowerLayout(shape, 3, 2, stagger=ns) for ns in (0, 3000)
+    }
+    layouts |= {
+        f"tower alone without {omit}": TowerLayout(shape, 3, 2, omit=omit) for omit in (1, 2, 3)
+    }
+    time_layouts(
+        shape, {16_384: layouts, 4096: {"tower": choose_layout(shape, 4096, MULTIPROCESSORS)}}
+    )
 
 
-def time_plans(shape, tables):
-    """Prints rates of cuDNN and of plans, by batch and label."""
+def time_layouts(shape, tables):
+    """Prints the rates of cuDNN and of the layouts, by batch and label."""
     torch.backends.cudnn.benchmark = True
-    binaries = compile_all([plan for plans in tables.values() for plan in plans.values()])
+    binaries = compile_all([layout for layouts in tables.values() for layout in layouts.values()])
     network = drawn("connect-four", shape.blocks, shape.channels)
     print(f"million evaluations/s, Connect Four {shape.blocks}×{shape.channels}; 'tower alone'")
     print("leaves out the linear layers; 'without': 1 storing, 2 weights, 4 planes and heads")
-    for batch, plans in tables.items():
+    for batch, layouts in tables.items():
         planes = torch.randn(batch, 2, 6, 7, device="cuda")
         graphs = {"cuDNN fused": captured(cudnn_network(network, planes))}
-        for label, plan in plans.items():
-            run = tower_network(network, planes, plan, binaries[plan], "alone" in label)
-            graphs[f"{label} ({plan.warpgroups}×{plan.boards})"] = captured(run)
+        for label, layout in layouts.items():
+            run = tower_network(network, planes, layout, binaries[layout], "alone" in label)
+            graphs[f"{label} ({layout.warpgroups}×{layout.boards})"] = captured(run)
         for label, best in best_seconds(graphs).items():
             print(f"{batch:>7,}  {label:<38}{batch / best / 1e6:6.2f}  {best * 1e6:7.1f} µs")
         print_differences(graphs, network, planes)
 
 
 def plans_to_time(shape, batch):
-    """By label; more of them for the largest batch."""
-    planned = make_plan(shape, batch, MULTIPROCESSORS)
-    plans = {"tower": planned, "tower alone": planned}
-    plans |= {f"tower {w}×{b}": Plan(shape, w, b) for w, b in ((2, 5), (2, 4), (3, 4))}
+    """The layouts to time, by label; the largest batch has more."""
+    chosen = choose_layout(shape, batch, MULTIPROCESSORS)
+    layouts = {"tower": chosen, "tower alone": chosen}
+    layouts |= {f"tower {w}×{b}": TowerLayout(shape, w, b) for w, b in ((2, 5), (2, 4), (3, 4))}
     if batch == BATCHES[-1]:
-        plans |= {f"tower, stagger {ns}": Plan(shape, 2, 5, stagger=ns) for ns in (0, 700, 3000)}
-        plans |= {f"tower 3×4, stagger {ns}": Plan(shape, 3, 4, stagger=ns) for ns in (0, 700)}
+        layouts |= {
+            f"tower, stagger {ns}": TowerLayout(shape, 2, 5, stagger=ns) for ns in (0, 700, 3000)
+        }
+        layouts |= {
+            f"tower 3×4, stagger {ns}": TowerLayout(shape, 3, 4, stagger=ns) for ns in (0, 700)
+        }
         for warpgroups, boards, registers in ((2, 5, 168), (2, 4, 136), (3, 4, 128)):
-            plan = Plan(shape, warpgroups, boards, registers=registers)
-            plans[f"tower in {plan.block_registers:,} registers"] = plan
-    return plans
+            layout = TowerLayout(shape, warpgroups, boards, registers=registers)
+            layouts[f"tower in {layout.block_registers:,} registers"] = layout
+    return layouts
 
 
 def time_parts():
     shape, batch = shape_of("connect-four", 4, 64), MULTIPROCESSORS * 10 * 12
     print(f"tower alone, batch {batch:,} = 12 full rounds of 2×5; left out: 1 storing, 2 weights,")
     print("4 planes and heads; tensor share = products' cycles at 1.755 GHz over the time taken")
-    plans = {f"2×5 without {omit}": Plan(shape, 2, 5, omit=omit) for omit in (0, 1, 2, 3, 4)}
-    plans |= {f"3×4 without {omit}": Plan(shape, 3, 4, omit=omit) for omit in (0, 1, 2, 3)}
-    binaries = compile_all(plans.values())
+    layouts = {
+        f"2×5 without {omit}": TowerLayout(shape, 2, 5, omit=omit) for omit in (0, 1, 2, 3, 4)
+    }
+    layouts |= {f"3×4 without {omit}": TowerLayout(shape, 3, 4, omit=omit) for omit in (0, 1, 2, 3)}
+    binaries = compile_all(layouts.values())
     network = drawn("connect-four", 4, 64)
     planes = torch.randn(batch, 2, 6, 7, device="cuda")
     graphs = {
-        label: captured(tower_network(network, planes, plan, binaries[plan], is_alone=True))
-        for label, plan in plans.items()
+        label: captured(tower_network(network, planes, layout, binaries[layout], is_alone=True))
+        for label, layout in layouts.items()
     }
     for label, best in best_seconds(graphs).items():
-        plan = plans[label]
-        tiles = batch / plan.tile_boards / MULTIPROCESSORS
-        cycles = tiles * plan.warpgroups * plan.products * plan.padded / 2
+        layout = layouts[label]
+        tiles = batch / layout.tile_boards / MULTIPROCESSORS
+        cycles = tiles * layout.warpgroups * layout.products * layout.padded / 2
         share = cycles / 1.755e9 / best
         print(f"{label:<28}{batch / best / 1e6:6.2f} M/s  {best * 1e6:7.1f} µs  {share:.2f}")
     print("clocks under load:", clocks(graphs["2×5 without 0"]))
 
 
 def cudnn_network(network, planes):
-    """A function that evaluates the planes by cuDNN's fused calls."""
+    """A function that evaluates the planes with cuDNN's fused calls."""
     stem, _, *blocks = network.body
     last = torch.channels_last
     inputs = torch.zeros((len(planes), 8, *planes.shape[2:]), device="cuda").bfloat16()
@@ -264,28 +276,28 @@ def cudnn_network(network, planes):
     return run
 
 
-def tower_network(network, planes, plan, binary, is_alone=False):
-    """The same by the fused tower and the heads' kernel."""
-    tower = Tower(plan, binary)
+def tower_network(network, planes, layout, binary, is_alone=False):
+    """A function that evaluates the planes with the fused tower and the heads' kernel."""
+    tower = Tower(layout, binary)
     tower.load(network)
     batch = len(planes)
     out = torch.empty((batch, 42, 64), device="cuda").bfloat16()
-    heads = Heads(network, HeadsPlan(heads_shape_of("connect-four")))
-    room = heads.make_room(batch)
+    heads = Heads(network, HeadsLayout(heads_shape_of("connect-four")))
+    buffers = heads.make_buffers(batch)
     answers = torch.empty((batch, 7), device="cuda"), torch.empty((batch, 1), device="cuda")
 
     def run():
         tower(planes, out)
         if is_alone:
             return None
-        heads(out, *answers, room)
+        heads(out, *answers, buffers)
         return answers
 
     return run
 
 
 def print_differences(graphs, network, planes):
-    """Prints how far logits and values are from float32's."""
+    """Prints the largest differences of logits and values from float32."""
     with torch.inference_mode():
         expected = network(planes)
     shown = list(graphs)[:2]
@@ -302,7 +314,7 @@ def print_differences(graphs, network, planes):
 
 
 def clocks(captured_graph):
-    """Clock and power while the graph is replayed for a second and a half."""
+    """Clock and power while the graph is replayed for about 1.5 seconds."""
     query = "--query-gpu=clocks.sm,power.draw,clocks_event_reasons.active"
     command = ["nvidia-smi", query, "--format=csv,noheader"]
     for _ in range(1500):

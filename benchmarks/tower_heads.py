@@ -1,6 +1,6 @@
-"""The heads' kernel of the fused tower against cuBLAS: right, and fast beside a tower?
+"""The heads' kernel of the fused tower compared with cuBLAS: correctness and speed.
 
-Two sections of benchmarks/tower.py.
+Used by two sections of benchmarks/tower.py.
 """
 
 import torch
@@ -17,11 +17,11 @@ from tower_timing import (
 )
 
 from plainzero.networks.gpu.heads import Heads
-from plainzero.networks.gpu.heads_layout import HeadsPlan
+from plainzero.networks.gpu.heads_layout import HeadsLayout
 from plainzero.networks.gpu.tower import Tower
-from plainzero.networks.gpu.tower_layout import make_plan
+from plainzero.networks.gpu.tower_layout import choose_layout
 
-CHECKED = (  # game, values, board tiles of a warp, batch, slices: 0 as many as are fastest
+CHECKED = (  # game, values, board tiles per warp, batch, slices (0: the fastest number)
     ("connect-four", "auto", 4, 1003, 0),
     ("connect-four", "auto", 4, 1003, 1),
     ("connect-four", "auto", 2, 777, 5),
@@ -39,38 +39,40 @@ CHECKED = (  # game, values, board tiles of a warp, batch, slices: 0 as many as 
     ("tic-tac-toe", "auto", 4, 10_007, 0),
 )
 TIMED = {"connect-four": (2048, 4096, 8192, 16_384), "gomoku": (4096,)}
-TOLERANCE = 1e-3  # of the largest answer: only the order of sums differs
+TOLERANCE = 1e-3  # relative to the largest output: only the order of sums differs
 
 
 # ---- check ----------------------------------------------------------------------------------
 
 
 def check_heads():
-    """How many shapes are wrong, and a line for each."""
-    plans = [HeadsPlan(heads_shape_of(name, values), tiles) for name, values, tiles, *_ in CHECKED]
-    binaries = compile_all(plans)
+    """The number of wrong shapes; prints one line per shape."""
+    layouts = [
+        HeadsLayout(heads_shape_of(name, values), tiles) for name, values, tiles, *_ in CHECKED
+    ]
+    binaries = compile_all(layouts)
     wrong = 0
-    for case, plan in zip(CHECKED, plans, strict=True):
-        errors, is_repeated = errors_of(*case, plan, binaries[plan])
+    for case, layout in zip(CHECKED, layouts, strict=True):
+        errors, is_repeated = errors_of(*case, layout, binaries[layout])
         is_right = is_repeated and all(error < TOLERANCE for error in errors)
         wrong += not is_right
         logits, values = (f"{error:.6f}" for error in errors)
-        print(f"{'right' if is_right else 'WRONG'}  heads of {case}: {logits} {values}", end="")
-        print("" if is_repeated else ", and other answers the second time", flush=True)
+        print(f"{'ok   ' if is_right else 'WRONG'}  heads of {case}: {logits} {values}", end="")
+        print("" if is_repeated else ", and the second launch differs", flush=True)
     return wrong
 
 
-def errors_of(name, values, _, batch, slices, plan, binary):
-    """Of logits and values, as shares of the largest; and whether a second launch agrees."""
+def errors_of(name, values, _, batch, slices, layout, binary):
+    """Relative errors of logits and values, and whether a second launch agrees."""
     network = drawn(name, 1, 64, values)
-    heads, features = Heads(network, plan, binary), drawn_features(plan, batch)
-    room = heads.make_room(batch, slices)
-    answers = empty_answers(plan, batch)
+    heads, features = Heads(network, layout, binary), drawn_features(layout, batch)
+    buffers = heads.make_buffers(batch, slices)
+    answers = empty_answers(layout, batch)
     first = []
     for _ in range(2):
         for answer in answers:
             answer.fill_(torch.nan)
-        heads(features, *answers, room)
+        heads(features, *answers, buffers)
         first = first or [answer.clone() for answer in answers]
     errors = [
         ((answer - right).abs().amax() / right.abs().amax()).item()
@@ -93,13 +95,13 @@ def in_float32(network, features):
     return output.logits, output.values.reshape(len(features), -1)
 
 
-def drawn_features(plan, batch):
+def drawn_features(layout, batch):
     torch.manual_seed(3)
-    return torch.randn(batch, plan.shape.cells, 64, device="cuda").relu().bfloat16()
+    return torch.randn(batch, layout.shape.cells, 64, device="cuda").relu().bfloat16()
 
 
-def empty_answers(plan, batch):
-    sizes = (batch, plan.shape.actions), (batch, plan.shape.values)
+def empty_answers(layout, batch):
+    sizes = (batch, layout.shape.actions), (batch, layout.shape.values)
     return [torch.empty(size, device="cuda") for size in sizes]
 
 
@@ -107,21 +109,23 @@ def empty_answers(plan, batch):
 
 
 def time_heads():
-    plans = {
+    layouts = {
         (name, batch): (
-            make_plan(shape_of(name, 4, 64), batch, MULTIPROCESSORS),
-            [HeadsPlan(heads_shape_of(name), tiles) for tiles in (4, 2)],
+            choose_layout(shape_of(name, 4, 64), batch, MULTIPROCESSORS),
+            [HeadsLayout(heads_shape_of(name), tiles) for tiles in (4, 2)],
         )
         for name, batches in TIMED.items()
         for batch in batches
     }
-    binaries = compile_all([plan for tower, heads in plans.values() for plan in (tower, *heads)])
-    print("µs; 'after': one after the other, 'beside': of another batch, at the same time")
-    for (name, batch), (tower_plan, heads_plans) in plans.items():
+    binaries = compile_all(
+        [layout for tower, heads in layouts.values() for layout in (tower, *heads)]
+    )
+    print("µs; 'after': one after the other; 'beside': concurrently, for another batch")
+    for (name, batch), (tower_layout, heads_layouts) in layouts.items():
         network = drawn(name, 4, 64)
-        tower = Tower(tower_plan, binaries[tower_plan])
+        tower = Tower(tower_layout, binaries[tower_layout])
         tower.load(network)
-        runs = head_runs(network, batch, heads_plans, binaries)
+        runs = head_runs(network, batch, heads_layouts, binaries)
         graphs = {label: captured(run) for label, run in runs.items()}
         print_agreement(graphs)
         graphs |= {label: captured(run) for label, run in together(tower, network, batch, runs)}
@@ -129,32 +133,32 @@ def time_heads():
             print(f"{name} {batch:>7,}  {label:<42}{best * 1e6:7.1f} µs", flush=True)
 
 
-def head_runs(network, batch, plans, binaries):
-    """Ways to compute the heads of the same features, by label."""
-    features, read = drawn_features(plans[0], batch), cublas_heads(network)
+def head_runs(network, batch, layouts, binaries):
+    """Functions that compute the heads of the same features, by label."""
+    features, read = drawn_features(layouts[0], batch), cublas_heads(network)
     runs = {"cuBLAS": lambda: read(features)}
-    for plan in plans:
-        heads = Heads(network, plan, binaries[plan])
-        chosen = heads.make_room(batch).slices
-        for slices in sorted({1, chosen, 2 * chosen} if plan is plans[0] else {chosen}):
-            mark = " as chosen" if slices == chosen and plan is plans[0] else ""
-            label = f"heads, {plan.boards} boards, {slices} slices{mark}"
-            runs[label] = heads_run(heads, features, heads.make_room(batch, slices))
+    for layout in layouts:
+        heads = Heads(network, layout, binaries[layout])
+        chosen = heads.make_buffers(batch).slices
+        for slices in sorted({1, chosen, 2 * chosen} if layout is layouts[0] else {chosen}):
+            mark = " as chosen" if slices == chosen and layout is layouts[0] else ""
+            label = f"heads, {layout.boards} boards, {slices} slices{mark}"
+            runs[label] = heads_run(heads, features, heads.make_buffers(batch, slices))
     return runs
 
 
-def heads_run(heads, features, room):
-    answers = empty_answers(heads.plan, room.batch)
+def heads_run(heads, features, buffers):
+    answers = empty_answers(heads.layout, buffers.batch)
 
     def run():
-        heads(features, *answers, room)
+        heads(features, *answers, buffers)
         return answers
 
     return run
 
 
 def together(tower, network, batch, runs):
-    """Label and function of the tower alone, and with each way of computing the heads."""
+    """Label and function of the tower alone, and with each method of computing the heads."""
     planes = torch.randn(batch, *network.shape, device="cuda")
     out = torch.empty((batch, network.shape[1] * network.shape[2], 64), device="cuda").bfloat16()
     side = torch.cuda.Stream(priority=-1)
@@ -184,7 +188,7 @@ def together(tower, network, batch, runs):
 
 
 def print_agreement(graphs):
-    """Prints how far each way is from cuBLAS."""
+    """Prints the largest differences of each method from cuBLAS."""
     for graph, *_ in graphs.values():
         graph.replay()
     torch.cuda.synchronize()

@@ -1,4 +1,4 @@
-"""What the sections of benchmarks/tower.py share: networks, compiling, cuBLAS, graphs, timing."""
+"""Helpers for benchmarks/tower.py: networks, compiling, cuBLAS, graphs, timing."""
 
 import multiprocessing
 
@@ -9,7 +9,7 @@ from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.networks.gpu.heads import compile_heads
-from plainzero.networks.gpu.heads_layout import HeadsPlan, heads_shape
+from plainzero.networks.gpu.heads_layout import HeadsLayout, heads_shape
 from plainzero.networks.gpu.tower import compile_kernel
 from plainzero.networks.gpu.tower_layout import TowerShape
 
@@ -17,7 +17,7 @@ MULTIPROCESSORS = 132
 
 
 def drawn(name, blocks, channels, values="auto"):
-    """A game's network with nothing zero, biases too, on the GPU."""
+    """A game's network on the GPU, with nonzero random weights and biases."""
     config = NetworkConfig(blocks=blocks, channels=channels, values=values)
     network = draw_zeros(make_network(make_game(name), config, 0))
     generator = torch.Generator().manual_seed(2)
@@ -34,29 +34,29 @@ def shape_of(name, blocks, channels):
 
 
 def heads_shape_of(name, values="auto"):
-    """Before CUDA begins."""
+    """The shape of a game's heads; must be called before CUDA is initialised."""
     config = NetworkConfig(blocks=1, channels=64, values=values)
     return heads_shape(make_network(make_game(name), config, 0))
 
 
-def compile_all(plans):
-    """Machine code by plan; in processes, which must be before CUDA begins."""
-    plans = list(dict.fromkeys(plans))
+def compile_all(layouts):
+    """Machine code by layout. Forks processes, so call it before CUDA is initialised."""
+    layouts = list(dict.fromkeys(layouts))
     with multiprocessing.get_context("fork").Pool(16) as pool:
-        return dict(zip(plans, pool.map(compile_plan, plans, chunksize=1), strict=True))
+        return dict(zip(layouts, pool.map(compile_layout, layouts, chunksize=1), strict=True))
 
 
-def compile_plan(plan):
-    return compile_heads(plan) if isinstance(plan, HeadsPlan) else compile_kernel(plan)
+def compile_layout(layout):
+    return compile_heads(layout) if isinstance(layout, HeadsLayout) else compile_kernel(layout)
 
 
 def cublas_heads(network):
-    """The linear layers as a product of cuBLAS and PyTorch's kernels, from the channels.
+    """The heads' linear layers, computed with cuBLAS and PyTorch's kernels.
 
     A function from [B, cells, 64] to logits and values.
     """
     weight, bias = joined_readers(network)
-    missing = (0, -len(bias) % 8)  # columns in multiples of 16 bytes, as fast products want them
+    missing = (0, -len(bias) % 8)  # pads columns to multiples of 16 bytes, for fast products
     weight, bias = functional.pad(weight, missing).bfloat16(), functional.pad(bias, missing)
     last = network.value[-1]
     actions, end = network.policy[-1].out_features, -missing[1] or None
@@ -73,7 +73,7 @@ def cublas_heads(network):
 
 
 def joined_readers(network):
-    """Weight [cells · 64, A + hidden] and bias of the first linear layer of both heads together."""
+    """Joint weight [cells · 64, A + hidden] and bias of both heads' first linear layers."""
     readers = [network.policy[-1], network.value[-3]]
     channels = [network.policy[0].out_channels, network.value[0].out_channels]
     weights = []
@@ -84,9 +84,9 @@ def joined_readers(network):
 
 
 def captured(run):
-    """A graph of the function, what its replays write, and the function.
+    """A CUDA graph of the function, the tensors that its replays write, and the function.
 
-    A graph keeps addresses, not tensors: weights and buffers live as long as the function does.
+    A graph holds addresses, not tensors: the function keeps weights and buffers alive.
     """
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
@@ -100,7 +100,7 @@ def captured(run):
 
 
 def best_seconds(graphs, rounds=6, replays=10):
-    """Of one replay of each, interleaved."""
+    """Seconds per replay of each graph, interleaved; the best round counts."""
     best = dict.fromkeys(graphs, float("inf"))
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     for _ in range(rounds):

@@ -39,6 +39,7 @@ IMPORTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", IMPORTS)
 @pytest.mark.parametrize("second", IMPORTS)
 def test_search_is_a_folder_and_a_function_in_whatever_order_things_are_imported(first, second):

@@ -27,6 +27,7 @@ PYTHON = Path(sys.executable)
 QUICK = ("bench", "selfplay", "--repeats", "1", "--seconds", "0.05", "--games", "2")
 
 
+@pytest.mark.slow
 def test_the_report_has_every_row_and_says_how_to_install_missing_peers(plainzero, tmp_path):
     python = str(_bare_python(tmp_path))
     code, out, _ = plainzero(*QUICK, "--threads", "1", "--peers-python", python, "--json")

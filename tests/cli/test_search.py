@@ -148,6 +148,7 @@ def test_bad_input_is_one_sentence(refused, arguments, words):
 @pytest.mark.parametrize(
     ("raises", "words"), [(True, "raises ZeroDivisionError"), (False, "do not compile")]
 )
+@pytest.mark.slow
 def test_rules_that_do_not_run_point_to_the_check(plainzero, tmp_path, monkeypatch, raises, words):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # no game has passed the quick check
     file = tmp_path / f"odd_{raises}.py"

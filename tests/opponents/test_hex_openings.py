@@ -9,6 +9,8 @@ from plainzero import SearchConfig, search
 from plainzero.games.bundled.hex import Hex
 from plainzero.opponents.alpha_beta import AlphaBeta
 
+pytestmark = pytest.mark.slow
+
 GAME = Hex(size=4)
 TABLE = Path(__file__).parents[3] / "shared" / "data" / "hex" / "openings_6x6.csv"
 CONFIG = SearchConfig(

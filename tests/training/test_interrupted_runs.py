@@ -6,6 +6,8 @@ import time
 import pytest
 from tiny_runs import check_whole, games_of, train_arguments, unclocked_metrics, weights_of
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = 10**9  # positions of a generation that no process lives to see
 
 

@@ -14,6 +14,8 @@ from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.networks.network_evaluators import available_backends
 
+pytestmark = pytest.mark.slow
+
 GENERATIONS = 3
 HERE = available_backends(make_network(make_game("tic-tac-toe"), NetworkConfig(blocks=1), 1))
 

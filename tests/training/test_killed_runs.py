@@ -12,6 +12,8 @@ from collections import Counter
 import pytest
 from tiny_runs import check_whole, games_of, train_arguments, unclocked_metrics, weights_of
 
+pytestmark = pytest.mark.slow
+
 GENERATIONS = 4
 
 

@@ -15,14 +15,10 @@ settings.load_profile("plainzero")
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--needs-browser",
+        "--needs-all",
         action="store_true",
-        help="fail instead of skipping the page's tests if there is no browser or no built page",
-    )
-    parser.addoption(
-        "--needs-gnugo",
-        action="store_true",
-        help="fail instead of skipping the tests against GNU Go if it is not installed",
+        help="fail instead of skipping if the browser, the built page, GNU Go or NVIDIA's "
+        "compiler is missing",
     )
 
 

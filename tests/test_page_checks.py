@@ -187,7 +187,7 @@ def test_an_editable_install_does_without_npm(project):
 
 
 @pytest.mark.parametrize(
-    ("flags", "status", "said"), [([], 0, "skipped"), (["--needs-browser"], 1, "error")]
+    ("flags", "status", "said"), [([], 0, "skipped"), (["--needs-all"], 1, "error")]
 )
 def test_a_missing_browser_is_a_failure_where_one_is_needed(tmp_path, flags, status, said):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", *flags]

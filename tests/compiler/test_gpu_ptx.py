@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from llvmlite import ir
+from missing_programs import do_without
 from numba import typeof, types
 from numba.extending import intrinsic
 
@@ -25,9 +26,9 @@ from plainzero.selfplay.gpu import compile_worker
 
 
 @pytest.fixture(scope="module")
-def compiler():
+def compiler(pytestconfig):
     if missing_compiler():
-        pytest.skip(missing_compiler())
+        do_without(pytestconfig, missing_compiler())
 
 
 needs_compiler = pytest.mark.usefixtures("compiler")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from missing_programs import do_without
 
 from plainzero import make_game
 from plainzero.arena.agent_specs import parse_agent
@@ -22,13 +23,12 @@ COMMAND = (
 
 
 @pytest.fixture(scope="module")
-def gnugo(request):
+def gnugo(pytestconfig):
     """The command that starts it."""
     try:
         find_program("gnugo")
     except EngineFailed as failure:
-        miss = pytest.fail if request.config.getoption("--needs-gnugo") else pytest.skip
-        miss(f"{failure}; in Debian it is the package gnugo")
+        do_without(pytestconfig, f"{failure}; in Debian it is the package gnugo")
     return COMMAND
 
 

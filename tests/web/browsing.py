@@ -3,16 +3,9 @@
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "build" / "screenshots"
 PATIENCE = 1_200_000  # milliseconds; far beyond what a busy machine needs
-
-
-def do_without(config, reason):
-    """Skips the test; with --needs-browser, what is missing is a failure."""
-    (pytest.fail if config.getoption("--needs-browser") else pytest.skip)(reason)
 
 
 def open_game(page, **query):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx2 as httpx
 import pytest
-from browsing import PATIENCE, ROOT, do_without
+from browsing import PATIENCE, ROOT
+from missing_programs import do_without
 
 from plainzero.server.api.page_files import FOLDER, is_built
 

@@ -1,7 +1,8 @@
 """Every view at two widths: saved as screenshots, and checked for accessibility by axe."""
 
 import pytest
-from browsing import ROOT, SCREENSHOTS, do_without
+from browsing import ROOT, SCREENSHOTS
+from missing_programs import do_without
 from playwright.sync_api import expect
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"

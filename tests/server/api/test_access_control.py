@@ -127,9 +127,21 @@ def test_a_body_that_does_not_say_so_is_cut_off_and_refused():
     assert "longer than 10 bytes" in answer.json()["message"]
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/api/about"])
-def test_answers_carry_a_content_security_policy(path):
-    headers = ask(LOCAL, path).headers
+@pytest.mark.parametrize(
+    ("options", "path", "request_headers", "status"),
+    [
+        (LOCAL, "/", {}, 200),
+        (LOCAL, "/docs", {}, 200),
+        (LOCAL, "/api/about", {}, 200),
+        (REMOTE, "/api/about", {}, 401),
+        (LOCAL, "/", {"host": "evil.example"}, 403),
+        (LOCAL, "/api/about", {"content-length": "1" * 12}, 413),
+    ],
+)
+def test_answers_carry_a_content_security_policy(options, path, request_headers, status):
+    answer = ask(options, path, headers=request_headers)
+    assert answer.status_code == status
+    headers = answer.headers
     policy = headers["content-security-policy"]
     assert "default-src 'self'" in policy and "script" not in policy  # only its own scripts run
     assert "unsafe-eval" not in policy and "frame-ancestors 'none'" in policy

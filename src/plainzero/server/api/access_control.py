@@ -172,5 +172,6 @@ async def _refuse(scope: Any, receive: Any, send: Any, status: int, sentence: st
         return
     body = json.dumps({"message": sentence}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    start = {"type": "http.response.start", "status": status, "headers": headers}
+    await _with_headers(send)(start)
     await send({"type": "http.response.body", "body": body})

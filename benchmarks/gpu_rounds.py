@@ -31,10 +31,10 @@ from plainzero.search.gpu.pipeline import make_parts
 from plainzero.search.gpu.repeated_search import RepeatedSearch
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.gpu.harvest import SEARCHES
-from plainzero.selfplay.gpu.player import GpuWorker
+from plainzero.selfplay.gpu.worker import GpuWorker
 
 SEARCH = "plainzero.search.gpu.runner"
-SELFPLAY = "plainzero.selfplay.gpu.player"
+SELFPLAY = "plainzero.selfplay.gpu.worker"
 WORKS = (  # game, games, simulations, selection, threads per game, parts
     ("connect-four", 4096, 64, "puct", (4, 8), (2, 3, 4)),
     ("connect-four", 8192, 256, "puct", (2, 4), (2, 3, 4)),

@@ -266,7 +266,7 @@ def test_a_launch_of_few_games_warns_nobody_whatever_other_threads_filter():
 
 @pytest.mark.skipif(not has_gpus(1), reason="needs an NVIDIA GPU")
 def test_positions_are_observed_on_a_gpu_without_warnings():
-    from plainzero.selfplay.gpu.player import observe_rows
+    from plainzero.selfplay.gpu.worker import observe_rows
 
     choose_device("cuda", needs_torch=True)
     states = np.zeros(2, GAME.dtype)

@@ -20,7 +20,7 @@ from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.games_in_progress import move_dtype, status_dtype
 from plainzero.selfplay.gpu.compile_worker import SEARCH, SELFPLAY, compile_kernels
 from plainzero.selfplay.gpu.harvest import GAMES, MOVES, TARGETS, WAITING
-from plainzero.selfplay.gpu.player import GpuWorker, observe_rows, positions_of
+from plainzero.selfplay.gpu.worker import GpuWorker, observe_rows, positions_of
 from plainzero.selfplay.observations import observe_all, targets_of
 from plainzero.selfplay.records import columns_of, expand_policies, from_table, to_table
 from plainzero.selfplay.worker import Worker

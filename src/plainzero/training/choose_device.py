@@ -59,7 +59,7 @@ def make_replay(game: Game, config: TrainingConfig, device: str) -> Replay:
     tensors_on = torch_device(device)
     if tensors_on == "cpu":
         return ReplayWindow(game, config)
-    from plainzero.selfplay.gpu.player import observe_rows
+    from plainzero.selfplay.gpu.worker import observe_rows
 
     return ReplayWindow(game, config, tensors_on, observe_rows)
 

@@ -26,7 +26,7 @@ from plainzero.selfplay.gpu.harvest import (
     TARGETS,
     WAITING,
 )
-from plainzero.selfplay.gpu.player import GpuWorker, Store, positions_of
+from plainzero.selfplay.gpu.worker import GpuWorker, Store, positions_of
 from plainzero.selfplay.observations import targets_of
 from plainzero.selfplay.records import columns_of, columns_per_game, expand_policies, join
 from plainzero.selfplay.shards import list_shards, read_shard, write_shard

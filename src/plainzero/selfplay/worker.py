@@ -2,7 +2,6 @@
 
 import hashlib
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from plainzero.search import cpu
 from plainzero.search.config import SearchConfig, check_for_game
 from plainzero.search.evaluate_leaves import LeafEvaluator
 from plainzero.search.evaluation_cache import EvaluationCache
+from plainzero.search.evaluators import HostEvaluator
 from plainzero.search.resolve_options import make_options, resolve
 from plainzero.search.runner import check_faults
 from plainzero.search.scratch_memory import make_scratch, make_streams
@@ -54,7 +54,7 @@ class Worker:
     def __init__(  # noqa: D107
         self,
         game: Game,
-        evaluator: Callable[[NDArray[np.float32]], tuple[Any, Any]],
+        evaluator: HostEvaluator,
         search: SearchConfig,
         config: SelfPlayConfig,
         seed: int,

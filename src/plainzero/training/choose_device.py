@@ -1,7 +1,8 @@
 """Chooses the device of a run, and what plays and learns there."""
 
 from collections.abc import Sequence
-from typing import Any
+
+from torch import nn
 
 from plainzero.devices import choose_device, torch_device
 from plainzero.games.contract import Game
@@ -45,7 +46,7 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
     return gpu_config(game, device, settings)
 
 
-def make_learner(network: Any, config: TrainingConfig, device: str, threads: int) -> Learner:
+def make_learner(network: nn.Module, config: TrainingConfig, device: str, threads: int) -> Learner:
     """The learner for a device; `threads` are those of a learner on the CPU."""
     if device == "cpu":
         return CpuLearner(network, config, threads)
@@ -68,7 +69,7 @@ def make_generator(
     folder: RunFolder,
     config: RunConfig,
     game: Game,
-    network: Any,
+    network: nn.Module,
     device: str,
     threads: int,
     compilers: Compilers | None,

@@ -6,10 +6,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from plainzero.games.contract import Game
 from plainzero.networks.network_evaluators import NetworkEvaluator, make_evaluator
@@ -38,7 +38,7 @@ class CpuGenerator:
     """
 
     def __init__(
-        self, folder: RunFolder, config: RunConfig, game: Game, network: Any, threads: int
+        self, folder: RunFolder, config: RunConfig, game: Game, network: nn.Module, threads: int
     ) -> None:
         """Makes a worker for each thread; none has started."""
         self.folder, self.config, self.game = folder, config, game
@@ -67,7 +67,7 @@ class CpuGenerator:
         """Ends self-play after the current round."""
         self._is_stopped = True
 
-    def use_weights(self, network: Any) -> None:
+    def use_weights(self, network: nn.Module) -> None:
         """Loads new weights into the evaluators."""
         for evaluator in self.evaluators:
             evaluator.load(network)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from plainzero.devices import use_device
 from plainzero.games.contract import Game
@@ -87,6 +87,7 @@ class Run:
         self.counters = Counters()
         self._random = np.random.default_rng(config.run.seed)
         self._is_stopped = False
+        self._started = 0.0  # see clock
         self._restore()
         self._player = self._load_player()
         self._generator = make_generator(
@@ -196,7 +197,7 @@ class Run:
         self.counters.playing_step = self.learner.step
         return True
 
-    def _load_player(self) -> Any:
+    def _load_player(self) -> nn.Module:
         """The network that plays; from the run's state if its file was lost."""
         player, step = make_network(self.game, self.config.network, 0), self.counters.playing_step
         try:
@@ -266,7 +267,6 @@ class Run:
 
     def _restore(self) -> None:
         """Resumes after the last complete generation, or starts a new run."""
-        self._started = 0.0
         saved = self.folder.read_state()
         if saved is None:
             self._save_weights(self.learner.state())

@@ -18,7 +18,7 @@ from plainzero.games.registry import make_game
 from plainzero.games.rules import register
 from plainzero.search.config import SearchConfig
 from plainzero.search.evaluators import LeafArrays
-from plainzero.search.gpu import kernels as search_cuda
+from plainzero.search.gpu import kernels as search_kernels
 from plainzero.search.gpu.trees import GPU_MEMORY
 from plainzero.search.kernels.options import Options
 from plainzero.search.kernels.scratch import Scratch
@@ -35,24 +35,24 @@ from plainzero.selfplay.games_in_progress import (
     move_dtype,
     status_dtype,
 )
-from plainzero.selfplay.gpu import kernels as cuda
+from plainzero.selfplay.gpu import kernels
 from plainzero.selfplay.gpu.harvest import NUM_COUNTS, Harvest
 
 SELFPLAY: dict[str, tuple[GpuKernel, ...]] = {
-    "select": (cuda.select_turns,),
-    "finish": (cuda.finish_turns,),
+    "select": (kernels.select_turns,),
+    "finish": (kernels.finish_turns,),
     "others": (
-        cuda.begin_games,
-        cuda.begin_searches,
-        cuda.count_games,
-        cuda.take_games,
-        cuda.observe_positions,
+        kernels.begin_games,
+        kernels.begin_searches,
+        kernels.count_games,
+        kernels.take_games,
+        kernels.observe_positions,
     ),
 }
 """The kernels of self-play, which a run needs first, by the process that compiles them."""
 
 SEARCH: dict[str, tuple[GpuKernel, ...]] = {
-    "search": (search_cuda.play_round, search_cuda.report_games)
+    "search": (search_kernels.play_round, search_kernels.report_games)
 }
 """The kernels of searches, with which a gate tests new weights."""
 
@@ -112,15 +112,15 @@ def kernel_arguments(
     )
     all_games = tree, scratch, on_gpu, play_options
     arguments: dict[GpuKernel, tuple[Any, ...]] = {
-        cuda.select_turns: (tree, scratch, options, on_gpu, leaves),
-        cuda.finish_turns: (*all_games, options, leaves),
-        cuda.begin_games: all_games,
-        cuda.begin_searches: all_games,
-        cuda.count_games: (scratch, on_gpu, counts),
-        cuda.take_games: (*all_games, zeros(dtype=np.int8), counts, harvest),
-        cuda.observe_positions: (states, zeros(dtype=np.int64), planes),
-        search_cuda.play_round: (tree, scratch, options, states, leaves, False, True),
-        search_cuda.report_games: (tree, scratch, options, zeros(4, dtype=np.int64)),
+        kernels.select_turns: (tree, scratch, options, on_gpu, leaves),
+        kernels.finish_turns: (*all_games, options, leaves),
+        kernels.begin_games: all_games,
+        kernels.begin_searches: all_games,
+        kernels.count_games: (scratch, on_gpu, counts),
+        kernels.take_games: (*all_games, zeros(dtype=np.int8), counts, harvest),
+        kernels.observe_positions: (states, zeros(dtype=np.int64), planes),
+        search_kernels.play_round: (tree, scratch, options, states, leaves, False, True),
+        search_kernels.report_games: (tree, scratch, options, zeros(4, dtype=np.int64)),
     }
     return {kernel: (*given, 0, 1) for kernel, given in arguments.items()}
 
@@ -131,14 +131,14 @@ def are_compiled(game: Game, name: str, search: SearchConfig) -> bool:
     return all(kernel.is_cached(tag, options) for kernel in (SELFPLAY | SEARCH)[name])
 
 
-def main(name: str, kernels: str, device: str, search: str) -> None:
+def main(name: str, group: str, device: str, search: str) -> None:
     """Compiles kernels that are not on disk yet."""
     game, config = make_game(name), SearchConfig(**json.loads(search))
-    if kernels in SEARCH:
+    if group in SEARCH:
         os.nice(_NICENESS)
     choose_device(device)
-    if not are_compiled(game, kernels, config):
-        compile_kernels(game, kernels, config)
+    if not are_compiled(game, group, config):
+        compile_kernels(game, group, config)
 
 
 if __name__ == "__main__":

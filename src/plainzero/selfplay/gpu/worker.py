@@ -36,7 +36,7 @@ from plainzero.selfplay.games_in_progress import (
     move_dtype,
     status_dtype,
 )
-from plainzero.selfplay.gpu import kernels as cuda
+from plainzero.selfplay.gpu import kernels
 from plainzero.selfplay.gpu.harvest import (
     FAULTS,
     GAMES,
@@ -112,7 +112,7 @@ class GpuWorker:
         """Restarts the searches, since the evaluator now has the weights of that step."""
         self._play_options["step"] = step
         put(self._play_options, self._arrays[-1])
-        self._run(cuda.begin_searches if self._is_started else cuda.begin_games)
+        self._run(kernels.begin_searches if self._is_started else kernels.begin_games)
         self._is_started = True
 
     def play(self, rounds: int) -> None:
@@ -175,7 +175,7 @@ class GpuWorker:
     def _take(self, store: Store) -> None:
         tree, scratch, games, play_options = self._arrays
         counts, stream = self._counts, self._stream()
-        self._launch(cuda.count_games, scratch, games, view(counts), stream=stream)
+        self._launch(kernels.count_games, scratch, games, view(counts), stream=stream)
         ends = counts.cumsum(1) + store.taken[:, None]
         has_room = (ends[: len(store.limits)] <= store.limits[:, None]).all(0)
         fits = has_room & (counts[GAMES] > 0)
@@ -188,7 +188,7 @@ class GpuWorker:
             values=view(store.values),
         )
         self._launch(
-            cuda.take_games,
+            kernels.take_games,
             tree,
             scratch,
             games,
@@ -209,9 +209,11 @@ class GpuWorker:
         leaves, rows = part.leaves(), (part.first, part.last)
         how: dict[str, Any] = {"lanes": self._lanes, "stream": part.batch.stream()}
         if finishes:
-            cuda.finish_turns(self._tag, *self._arrays, self._options, leaves, *rows, **how)
+            kernels.finish_turns(self._tag, *self._arrays, self._options, leaves, *rows, **how)
         if selects:
-            cuda.select_turns(self._tag, tree, scratch, self._options, games, leaves, *rows, **how)
+            kernels.select_turns(
+                self._tag, tree, scratch, self._options, games, leaves, *rows, **how
+            )
 
     def _run(self, kernel: Any) -> None:
         self._launch(kernel, *self._arrays, stream=self._stream())
@@ -237,7 +239,7 @@ def observe_rows(game: Game, states: Tensor, rows: Tensor) -> Tensor:
     shape = (len(rows), *game.observation_shape)
     planes = torch.zeros(shape, dtype=torch.float32, device=states.device)
     stream = int(torch.cuda.current_stream(planes.device).cuda_stream) if planes.is_cuda else 0
-    cuda.observe_positions(
+    kernels.observe_positions(
         register(game),
         _as_records(states, game.dtype),
         view(rows),

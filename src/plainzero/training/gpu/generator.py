@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from plainzero.devices import use_device
 from plainzero.games.contract import Game
@@ -72,7 +72,7 @@ class GpuGenerator:
         folder: RunFolder,
         config: RunConfig,
         game: Game,
-        network: Any,
+        network: nn.Module,
         device: str,
         compilers: Compilers | None = None,
     ) -> None:
@@ -80,7 +80,7 @@ class GpuGenerator:
         self.folder, self.config, self.game, self._device = folder, config, game, device
         is_bf16 = config.run.backend == "gpu-bf16"
         rows = config.selfplay.games
-        self.evaluators = [GpuNetworkEvaluator(network, game, device, is_bf16, rows)]
+        self._evaluator = GpuNetworkEvaluator(network, game, device, is_bf16, rows)
         budget = max(config.search.simulations, config.search.visits)
         self._rounds = max(1, budget // _HARVESTS_PER_SEARCH)  # of one harvest
         self._compilers = compilers
@@ -97,9 +97,9 @@ class GpuGenerator:
         """Ends self-play after the harvests that were started."""
         self._is_stopped = True
 
-    def use_weights(self, network: Any) -> None:
+    def use_weights(self, network: nn.Module) -> None:
         """Loads new weights into the evaluator; recorded graphs use them too."""
-        self.evaluators[0].load(network)
+        self._evaluator.load(network)
 
     def begin(self, generation: int, step: int) -> None:
         """Starts a generation with the weights of `step`, so that the GPU has work until `play`."""
@@ -112,7 +112,7 @@ class GpuGenerator:
             seed = hash((self.config.run.seed, generation)) if generation > 1 else 0
             self._worker = GpuWorker(
                 self.game,
-                self.evaluators[0],
+                self._evaluator,
                 self.config.search,
                 self.config.selfplay,
                 self.config.run.seed + seed,

@@ -1,4 +1,7 @@
-"""Files that appear whole or not at all: written under another name, then renamed."""
+"""Files that appear whole or not at all: written under another name, then renamed.
+
+Also where such files are cached.
+"""
 
 import os
 import secrets
@@ -30,3 +33,16 @@ def remove_partial_files(folder: Path) -> None:
     """Deletes the half-written files of a killed process; no other process may be writing there."""
     for path in folder.glob(".*.partial"):
         path.unlink(missing_ok=True)
+
+
+def cache_folder() -> Path:
+    """The folder of files that may be deleted at any time; it need not exist.
+
+    Raises:
+        FileNotFoundError: if the user has no home folder.
+    """
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError as error:
+        raise FileNotFoundError(f"no home folder: {error}") from error
+    return Path(cache) / "plainzero"

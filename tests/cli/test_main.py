@@ -1,6 +1,7 @@
 """All commands: version, help, and that neither loads anything heavy."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import plainzero as package
 COMMANDS = (
     *([name] for name in ("games", "check", "search", "play", "train", "doctor", "export")),
     *([name] for name in ("positions", "match", "rate", "evaluate", "curve", "sweep", "show")),
-    *([name] for name in ("gtp", "gomocup")),
+    *([name] for name in ("gtp", "gomocup", "serve")),
     ["bench"],
     ["bench", "search"],
     ["bench", "games"],
@@ -35,6 +36,13 @@ def test_help_of_a_command_teaches_by_an_example(plainzero, command):
     code, out, _ = plainzero(*command, "--help")
     assert code == 0
     assert command == ["bench"] or "plainzero " + " ".join(command) in out
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_usage_says_once_that_an_argument_may_be_repeated(plainzero, command):
+    lines = plainzero(*command, "--help").out.splitlines()
+    (usage,) = (line for line in lines if "Usage:" in line)
+    assert not re.search(r"\.\.\.\S|[\[{]{2}", usage)
 
 
 def test_help_loads_nothing_heavy():
@@ -76,3 +84,9 @@ def test_module_runs_as_the_command():
 def test_wrong_usage_is_one_sentence(refused, arguments, words):
     sentence = refused(*arguments)
     assert all(word in sentence for word in words)
+
+
+def test_a_missing_run_is_named_on_machines_with_a_gpu_too(refused, monkeypatch):
+    monkeypatch.setattr("plainzero.training.precompile.may_have_gpu", lambda: True)
+    sentence = refused("train", "runs/none")
+    assert "there is no run runs/none; start one with" in sentence

@@ -35,6 +35,12 @@ print(json.dumps(told))
 """
 
 
+OWN_GAME = (
+    "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n\n"
+    "class Own(TicTacToe):\n    pass\n"
+)
+
+
 class Run(NamedTuple):
     code: int
     out: str
@@ -85,13 +91,30 @@ def test_every_package_of_the_extra_is_asked_for(tmp_path, package):
 
 
 def test_own_game_is_not_blamed_for_a_missing_package(tmp_path):
-    source = (
-        "from plainzero.games.bundled.tic_tac_toe import TicTacToe\n\n\n"
-        "class Own(TicTacToe):\n    pass\n"
-    )
-    (tmp_path / "own.py").write_text(source)
+    (tmp_path / "own.py").write_text(OWN_GAME)
     (run,) = run_without(LEARNING, "train own.py:Own", cwd=tmp_path)
     assert run.code == 2 and "pip install 'plainzero[learn]'" in run.err
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "own.py", "own.py:Own"])
+def test_an_old_pytorch_is_one_sentence_and_not_the_games_fault(tmp_path, game):
+    (tmp_path / "own.py").write_text(OWN_GAME)
+    program = (
+        "import sys, torch; torch.__version__ = '2.3.1'; "
+        "from plainzero.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "train", game],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=300,
+    )
+    assert (ended.returncode, ended.stderr) == (
+        2,
+        "plainzero: PyTorch 2.3.1 is installed; PlainZero needs 2.4 or newer: "
+        "pip install --upgrade torch\n",
+    )
 
 
 def test_plot_names_its_own_extra(tmp_path):

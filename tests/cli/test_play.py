@@ -73,8 +73,9 @@ def test_hint_help_undo_and_mistakes(plainzero):
     assert re.search(r"hint: [abc][123]  expects", out)
     assert "Legal moves: a1 b1 c1 a2 b2 c2 a3 b3 c3" in out
     assert out.count("You have no move to take back.") == 2
-    assert "z9 is not a move; legal: a1 b1 c1 a2 b2 c2 a3 b3 c3" in out
-    assert "b2 is not legal here; legal: " in out
+    legal = "a1 b1 c1 a2 b2 c2 a3 b3 c3"
+    assert f"tic-tac-toe has no move 'z9'; legal moves: {legal}" in out
+    assert "b2 is not legal here; legal moves: " in out
     boards = out.split("   a  b  c")[1:]
     empty = [board for board in boards if not re.search(r"^ \d.*[xo]", board, re.MULTILINE)]
     assert len(empty) == 2  # at the beginning, and after undo

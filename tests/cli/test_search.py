@@ -119,7 +119,7 @@ def test_three_players_have_a_value_each(plainzero):
         (["tic-tac-toe", "--set", "c_puct=much"], ["c_puct is 'much'", "a number"]),
         (["tic-tac-toe", "--set", "selection=best"], ["selection is 'best'", "gumbel"]),
         (["tic-tac-toe", "--set", "leaves=0"], ["leaves is 0", "1 or more"]),
-        (["tic-tac-toe", "--moves", "a1 z9"], ["no move 'z9'", "a1, b1"]),
+        (["tic-tac-toe", "--moves", "a1 z9"], ["no move 'z9'; legal moves: b1 c1 a2"]),
         (["tic-tac-toe", "--moves", "a1 a1"], ["a1 is not legal here", "b1 c1"]),
         (["tic-tac-toe", "--moves", "a1 b1 a2 b2 a3"], ["the game is over after a1 b1 a2 b2 a3"]),
         (["tic-tac-toe", "--moves", "a1 b1 a2 b2 a3 b3"], ["b3 cannot be played", "over"]),

@@ -22,7 +22,7 @@ from plainzero.training.run_folder import RunFolder
 
 pytestmark = pytest.mark.slow
 
-NIM = "examples/nim.py:Nim"
+NIM = ("examples/nim.py:Nim", "examples/nim.py")
 
 
 @contextmanager
@@ -59,8 +59,9 @@ def wait_until(is_so):
         time.sleep(0.1)
 
 
-def test_it_serves_a_game_from_a_file_first(tmp_path):
-    with serving("--home", str(tmp_path), "--game", NIM) as address:
+@pytest.mark.parametrize("game", NIM)
+def test_it_serves_a_game_from_a_file_first(game, tmp_path):
+    with serving("--home", str(tmp_path), "--game", game) as address:
         about = ask(address, "/api/about")
         assert address.startswith("http://127.0.0.1:")
         assert about["default_game"] == "nim"

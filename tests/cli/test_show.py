@@ -96,6 +96,8 @@ def test_a_file_cannot_run_code_unless_it_is_named(plainzero, tmp_path):
         "class Own(TicTacToe):\n    size = 2\n"
     )
     path, name = tmp_path / "game.txt", f"{tmp_path / 'own.py'}:Own"
+    path.write_text(f"game: {tmp_path / 'own.py'}\na1 b1\n")
+    assert "if you trust it, add --game" in plainzero("show", str(path)).err
     path.write_text(f"game: {name}\na1 b1\n")
     assert "if you trust it, add --game" in plainzero("show", str(path)).err
     assert "move 2 of 2" in plainzero("show", str(path), "--game", name).out

@@ -26,6 +26,10 @@ def doubled_twice(x):
     return doubled(doubled(x))
 
 
+def real(numbers):
+    return sum(number for number in numbers)
+
+
 @njit
 def jitted(x):
     return x + 100
@@ -81,6 +85,11 @@ class Base:
 
     def bonus(self, x):
         return 1
+
+    def reads_a_field(self, x):
+        """`real` is an attribute and a variable here, not the function of that name."""
+        real = x.real
+        return real + 1
 
     def annotated(self, x: "Nothing") -> "Nowhere":  # noqa: F821
         y: int = x

@@ -34,6 +34,7 @@ def fault_line(function):
         "calls",
         "calls_static",
         "rule",
+        "reads_a_field",
         "annotated",
     ],
 )

@@ -129,6 +129,16 @@ def test_a_missing_compiler_is_said_with_what_to_install(monkeypatch):
     )
 
 
+@needs_compiler
+def test_another_version_of_numba_is_a_missing_compiler(monkeypatch):
+    from numba.cuda import dispatcher
+
+    monkeypatch.delattr(dispatcher, "get_current_device")
+    with pytest.raises(GpuCompileError, match="cannot compile without a GPU"):
+        function_to_ptx(a_list, (types.int64[::1],))
+    assert "this version of numba-cuda" in missing_compiler.__wrapped__()
+
+
 def test_a_missing_package_is_said_with_what_to_install(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     expected = "needs the package numba-cuda: pip install 'plainzero[cuda]'"

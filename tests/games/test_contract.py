@@ -1,5 +1,6 @@
 """What every game gets from the framework, uncompiled."""
 
+import functools
 from typing import Literal
 
 import numpy as np
@@ -131,6 +132,22 @@ def test_games_that_differ_have_tags_that_differ():
     games = [TicTacToe(), TicTacToe(size=4), Other(), ConnectFour()]
     assert len({game.tag for game in games}) == 4
     assert TicTacToe().tag == TicTacToe().tag
+
+
+def test_a_cached_property_may_need_the_state_whose_type_has_the_tag():
+    class Remembers(TicTacToe):
+        @functools.cached_property
+        def first_board(self):
+            return self.new_state().board
+
+        @functools.cached_property
+        def empty_cells(self):
+            return len(self.legal(self.new_state()))
+
+    game, other = Remembers(), Remembers()
+    assert (other.empty_cells, other.first_board.sum()) == (9, 0)  # before its tag
+    assert game.tag == other.tag
+    assert game.empty_cells == 9
 
 
 def test_rules_without_the_compiler_are_the_games_own_methods():

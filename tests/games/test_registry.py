@@ -5,6 +5,7 @@ import pytest
 from plainzero.games import UnknownGame, bundled_games, make_game
 from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
+from plainzero.games.registry import GameSpec
 
 OWN_GAME = """
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
@@ -65,6 +66,59 @@ def test_relative_and_absolute_paths_of_a_file_are_one_game(tmp_path, monkeypatc
     games = [make_game(f"{path}:Mine") for path in ("mine.py", "./mine.py", tmp_path / "mine.py")]
     assert games[0] == games[1] == games[2]
     assert len({hash(game) for game in games}) == len({game.tag for game in games}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "name", "parameters"),
+    [
+        ("connect-four", "", "connect-four", ""),
+        (" connect-four( rows=7, cols=8 ) ", "", "connect-four", "rows=7, cols=8"),
+        ("hex()", "", "hex", ""),
+        ("hex(inner=x.py(size=3))", "", "hex", "inner=x.py(size=3)"),
+        ("open_spiel:chess", "", "open_spiel:chess", ""),
+        ("open_spiel:go(board_size=5)", "", "open_spiel:go", "board_size=5"),
+        ("amazons.py", "amazons.py", "", ""),
+        ("amazons.py(size=6)", "amazons.py", "", "size=6"),
+        ("amazons.py:Amazons", "amazons.py", "Amazons", ""),
+        ("amazons.py:Amazons (size=6)", "amazons.py", "Amazons", "size=6"),
+        ("x.py:Mine(inner=y.py:Yours(size=3))", "x.py", "Mine", "inner=y.py:Yours(size=3)"),
+        ("/a:b/amazons.py", "/a:b/amazons.py", "", ""),
+        ("/a:b/amazons.py:Amazons(size=6)", "/a:b/amazons.py", "Amazons", "size=6"),
+        ("/a.py:b/amazons.py", "/a.py:b/amazons.py", "", ""),
+        (r"C:\x\amazons.py", r"C:\x\amazons.py", "", ""),
+        (r"C:\x (old)\amazons.py:Amazons", r"C:\x (old)\amazons.py", "Amazons", ""),
+        ("/a (1)/amazons.py(size=6)", "/a (1)/amazons.py", "", "size=6"),
+        ("link:Mine(size=4)", "link", "Mine", "size=4"),
+    ],
+)
+def test_a_name_has_a_path_a_class_and_parameters(text, path, name, parameters):
+    spec = GameSpec.parse(text)
+    assert spec == (path, name, parameters)
+    assert GameSpec.parse(str(spec)) == spec
+
+
+@pytest.mark.parametrize("folder", [".", "a:b", "a (1)"])
+@pytest.mark.parametrize("name", ["mine.py", "mine.py:Mine", "mine.py(size=5)", "mine.py:Mine()"])
+def test_an_absolute_name_is_the_same_game_in_every_folder(tmp_path, monkeypatch, folder, name):
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / "mine.py").write_text(OWN_GAME)
+    monkeypatch.chdir(tmp_path)
+    game, absolute = make_game(f"{folder}/{name}"), GameSpec.parse(f"{folder}/{name}").absolute()
+    assert absolute.path == str((tmp_path / folder / "mine.py").resolve())
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert make_game(str(absolute)) == game
+
+
+def test_an_absolute_name_of_a_bundled_game_is_its_name():
+    assert str(GameSpec.parse("trio(size=5)").absolute()) == "trio(size=5)"
+    assert str(GameSpec.parse("open_spiel:chess").absolute()) == "open_spiel:chess"
+
+
+@pytest.mark.parametrize("part", [" ", ".py(", ".py() ", ".py:a "])
+def test_a_long_name_is_refused_at_once(part):
+    with pytest.raises(UnknownGame, match="is not a game's name"):
+        make_game("a" + part * 100_000 + "(")
 
 
 def test_a_game_that_only_open_spiel_has_is_suggested():

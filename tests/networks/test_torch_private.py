@@ -212,7 +212,7 @@ def test_no_other_file_calls_private_operators():
 
 @pytest.mark.parametrize("version", ["2.3.1", "2.3.1+cu121", "1.13.0a0+git1234"])
 def test_an_old_pytorch_is_refused_with_what_to_do(version):
-    with pytest.raises(ImportError) as raised:
+    with pytest.raises(torch_private.OldTorch) as raised:
         torch_private.check_version(version)
     assert str(raised.value) == (
         f"PyTorch {version} is installed; PlainZero needs 2.4 or newer: pip install --upgrade torch"

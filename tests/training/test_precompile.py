@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 pytest.importorskip("numba_cuda", reason="needs numba-cuda")
 SEARCH = SearchConfig(simulations=4)
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NAME = "connect-four(rows=4,cols=5)"  # that nothing else compiles
 
 
@@ -95,7 +96,7 @@ def test_they_are_started_before_numba_is_imported():
         import plainzero.training.precompile as here
         here.may_have_gpu = lambda: True
         with here.Precompiler() as compiling:
-            compiling.begin({NAME!r}, {NAME!r}, [])
+            compiling.begin({NAME!r}, [])
             assert len(compiling._compilers._processes) == 3
             sys.exit("numba" in sys.modules)
     """
@@ -154,3 +155,17 @@ def test_what_is_compiled_first_is_what_a_new_run_searches_by(name, settings, mo
     for device in ("cpu", "cuda:0"):
         config = new_config(game, device, settings)
         assert chosen_search(game, device, settings) == config.search
+
+
+def test_a_game_file_has_its_full_path_for_the_processes(monkeypatch):
+    from plainzero.training.precompile import Precompiler
+
+    begun = []
+    monkeypatch.setattr("plainzero.training.precompile.may_have_gpu", lambda: True)
+    monkeypatch.setattr(
+        "plainzero.selfplay.gpu.compile_processes.CompileProcesses",
+        lambda game, name, search, device: begun.append(name),
+    )
+    monkeypatch.chdir(EXAMPLES)
+    Precompiler().begin("nim.py", [])
+    assert begun == [str(EXAMPLES / "nim.py")]

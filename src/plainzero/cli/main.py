@@ -28,7 +28,7 @@ from plainzero.cli import (
     sweep,
     train,
 )
-from plainzero.cli.terminal.errors import BAD_INPUT, INTERRUPTED, BadInput, missing_package
+from plainzero.cli.terminal.errors import BAD_INPUT, INTERRUPTED, BadInput, package_advice
 
 app = typer.Typer(
     name="plainzero",
@@ -73,8 +73,8 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader closed the pipe, as in `plainzero games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except ModuleNotFoundError as error:
-        if sentence := missing_package(error):
+    except ImportError as error:
+        if sentence := package_advice(error):
             return _refuse(sentence)
         raise
     except (OSError, UnicodeEncodeError) as error:

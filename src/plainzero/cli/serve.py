@@ -28,7 +28,7 @@ def serve(
     ] = None,
     games: Annotated[
         list[str] | None,
-        typer.Option("--game", metavar="GAME", help="Your own game, as my_game.py:MyGame."),
+        typer.Option("--game", metavar="GAME", help="Your own game: FILE.py."),
     ] = None,
     train: Annotated[
         str | None,
@@ -61,7 +61,7 @@ def serve(
 
     Example: [bold]plainzero serve --open[/]
 
-    Your own game: [bold]plainzero serve --game my_game.py:MyGame[/]
+    Your own game: [bold]plainzero serve --game my_game.py[/]
 
     Train and play: [bold]plainzero serve --train connect-four --minutes 20 --open[/]
 

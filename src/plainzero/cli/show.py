@@ -65,10 +65,10 @@ def _load(file: Path, name: str | None, number: int) -> "tuple[Game, SavedGame]"
     from plainzero import make_game
     from plainzero.arena.match_files import read_match_games
     from plainzero.games.formats.saved_games import decode_saved, read_all_saved
-    from plainzero.games.registry import is_open_spiel
+    from plainzero.games.registry import GameSpec
 
     def make_known(title: str) -> "Game":
-        if ":" in title and not is_open_spiel(title) and title != name:
+        if GameSpec.parse(title).path and title != name:
             raise BadInput(
                 f"{file} is a game of {title}, which is Python code in a file; if you trust it, "
                 f'add --game "{title}"'

@@ -81,7 +81,7 @@ def train(
     if minutes is not None or generations is not None:
         changes += [f"run.minutes={minutes or 0.0}", f"run.generations={generations or 0}"]
     with refusing(what), Precompiler() as compiling:
-        compiling.begin(what, _lasting_name(what), changes)
+        compiling.begin(what, changes)
         signals = _train(what, run, changes, compiling, since)
     if signals:
         raise typer.Exit(128 + signals[0])
@@ -157,14 +157,14 @@ def _find_folder(what: str, run: Path | None) -> "RunFolder":
 
 def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunConfig, Any, str]":
     """Config, game and device of the run; creates the run if it is new."""
-    from plainzero.games.registry import make_game
+    from plainzero.games.registry import GameSpec, make_game
     from plainzero.training.choose_device import choose_training_device
     from plainzero.training.settings import change, measure_backend, resolve_run
 
     if not folder.exists():
         config, game, device = _new_config(folder, what, changes)
         config = measure_backend(config, game, device)
-        folder.write_config(config, game, _lasting_name(what))
+        folder.write_config(config, game, str(GameSpec.parse(what).absolute()))
         return config, game, device
     saved, about = folder.read_config()
     game = folder.read_game()
@@ -210,12 +210,6 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
     game = make_game(what)
     device = device_of_settings(changes, game)
     return resolve_run(new_config(game, device, changes), game, device), game, device
-
-
-def _lasting_name(what: str) -> str:
-    """The game's name, with an absolute path if it is a file."""
-    path, _, name = what.rpartition(":")
-    return f"{Path(path).resolve()}:{name}" if Path(path).is_file() else what
 
 
 @contextmanager

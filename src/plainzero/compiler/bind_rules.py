@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from plainzero.compiler.code_names import outer_names
 from plainzero.compiler.refused_syntax import RuleError as RuleError
 from plainzero.compiler.refused_syntax import refuse_syntax, rule_error
-from plainzero.compiler.source_digest import SCALARS, is_own, outer_names
+from plainzero.compiler.source_digest import SCALARS, is_own
 
 
 class Binder:

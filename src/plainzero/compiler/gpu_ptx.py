@@ -65,18 +65,18 @@ def function_to_ptx(function: Any, argument_types: Sequence[Any]) -> str:
 
 
 def _compile(function: Any, argument_types: Sequence[Any], is_kernel: bool = False) -> str:
-    from numba import cuda
-
     how: dict[str, Any] = {"device": not is_kernel, "abi": "numba", "opt": True}
-    with warnings.catch_warnings(), _pretended_gpu(), without_garbage_collection():
-        warnings.simplefilter("ignore", NumbaWarning)
-        try:
+    try:
+        from numba import cuda
+
+        with warnings.catch_warnings(), _pretended_gpu(), without_garbage_collection():
+            warnings.simplefilter("ignore", NumbaWarning)
             code, _ = cuda.compile(function, tuple(argument_types), cc=_CAPABILITY, **how)
-        except Exception as error:  # two packages of Numba's and NVIDIA's libraries raise their own
-            who = (
-                "" if "numba" in type(error).__module__ else "NVIDIA's compiler refuses the code: "
-            )
-            raise GpuCompileError(f"{who}{str(error) or type(error).__name__}") from error
+    except GpuCompileError:
+        raise
+    except Exception as error:  # two packages of Numba's and NVIDIA's libraries raise their own
+        who = "" if "numba" in type(error).__module__ else "NVIDIA's compiler refuses the code: "
+        raise GpuCompileError(f"{who}{str(error) or type(error).__name__}") from error
     return str(code)
 
 
@@ -85,11 +85,16 @@ def _pretended_gpu() -> Iterator[None]:
     """Has Numba compile the functions that are called, too, for a GPU that need not be there.
 
     It asks the driver for the current one, and has no setting for another.
+
+    Raises:
+        GpuCompileError: if this version of Numba asks in another way.
     """
     from numba.cuda import dispatcher
 
     with _pretending:
-        asked = dispatcher.get_current_device
+        asked = getattr(dispatcher, "get_current_device", None)
+        if asked is None:
+            raise GpuCompileError("this version of numba-cuda cannot compile without a GPU")
         gpu = types.SimpleNamespace(compute_capability=_CAPABILITY)
         dispatcher.get_current_device = lambda: gpu
         try:

@@ -9,15 +9,20 @@ constant, wherever it was imported from. Host code that no kernel refers to does
 import enum
 import functools
 import hashlib
+import inspect
 import sys
 import sysconfig
+import threading
 import types
+import typing
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from plainzero.compiler.code_names import all_names, outer_names
 
 SCALARS = (int, float, str, type(None), np.generic)  # bool is an int
 """The types of constants that compiled code takes as they are."""
@@ -28,6 +33,7 @@ _NOT_OURS = {"numpy", "numba", "numba_cuda", "llvmlite", *sys.stdlib_module_name
 _OUR_PACKAGE = __name__.partition(".")[0]
 _INSTALLED = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
 _DEEPEST_PATH = 4  # modules inside modules: `a.b.c.d`
+_PROPERTIES = (property, functools.cached_property)
 
 _registered: defaultdict[object, list[tuple[str, object]]] = defaultdict(list)
 
@@ -81,38 +87,23 @@ def dependencies(*parts: object, target: str = "") -> Iterator[tuple[Path, str]]
 
 
 def object_dependencies(instance: object, base: type = object) -> Iterator[tuple[Path, str]]:
-    """The same for the methods of an object, with the values of its attributes.
+    """The same for the methods and properties of an object, with the values of its attributes.
 
     Args:
         instance: the object.
         base: the class whose attributes, and whose bases' attributes, are left out.
     """
     cls = type(instance)
-    for owner in cls.__mro__[: cls.__mro__.index(base)]:
+    owners = cls.__mro__[: cls.__mro__.index(base)]
+    for owner in owners:
         yield _module_file(sys.modules.get(owner.__module__)), _attribute_values(instance, owner)
-    yield from dependencies(
-        *(
-            member
-            for owner in cls.__mro__
-            for member in vars(owner).values()
-            if isinstance(member, types.FunctionType | staticmethod)
-        )
-    )
+    methods = _members(cls.__mro__, types.FunctionType | staticmethod)
+    yield from dependencies(*methods, *_members(owners, _PROPERTIES))
 
 
-def outer_names(function: Any) -> dict[str, Any]:
-    """What the function's code takes from its module or from functions around it, by name."""
-    names = set(_code_names(function.__code__))
-    found = {
-        name: function.__globals__[name]
-        for name in names & function.__globals__.keys()
-        if name[:2] != "__"  # its module's name, which depends on how a file was loaded
-    }
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    for name, cell in cells:
-        if name != "__class__":
-            found[name] = cell.cell_contents
-    return found
+def _members(owners: Iterable[type], kind: Any) -> list[Any]:
+    found = (member for owner in owners for member in vars(owner).values())
+    return [member for member in found if isinstance(member, kind)]
 
 
 def is_own(thing: types.FunctionType | types.ModuleType | type) -> bool:
@@ -162,9 +153,9 @@ def _wrapped(value: Any) -> list[types.FunctionType]:
 
 
 def _used_names(function: Any) -> dict[str, Any]:
-    """Outer names, what the code may take from modules among them, and defaults of arguments."""
+    """Outer names, what is taken from modules among them, and arguments' defaults and records."""
     used = outer_names(function)
-    attributes = set(_code_names(function.__code__))
+    attributes = all_names(function)
     modules = [(name, value) for name, value in used.items() if _is_own_module(value)]
     while modules:
         name, module = modules.pop()
@@ -174,14 +165,31 @@ def _used_names(function: Any) -> dict[str, Any]:
                 used[path] = value
                 modules += [(path, value)] if _is_own_module(value) else []
     defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-    return used | {f"default {place}": value for place, value in enumerate(defaults)}
+    used |= {f"default {place}": value for place, value in enumerate(defaults)}
+    records = _annotated_records(function)
+    return used | {f"record {place}": record for place, record in enumerate(records)}
 
 
-def _code_names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _code_names(constant)
+def _annotated_records(function: Any) -> list[type]:
+    """The named tuples and enums in a function's annotations, and in the fields of those.
+
+    Numba's type of a named tuple has its class and the types of its fields, but not their names.
+    """
+    found: list[type] = []
+    todo: list[Any] = [*inspect.get_annotations(function).values()]
+    while todo:
+        hint = todo.pop(0)
+        hint = function.__globals__.get(hint) if isinstance(hint, str) else hint
+        if not _is_data(hint):
+            todo += typing.get_args(hint)  # as in `Tree | None`
+        elif hint not in found:
+            found.append(hint)
+            todo += [part for base in hint.__mro__ for part in _field_annotations(base)]
+    return found
+
+
+def _field_annotations(cls: type) -> Iterable[Any]:
+    return inspect.get_annotations(cls).values()
 
 
 def _is_own_module(value: Any) -> bool:
@@ -196,13 +204,39 @@ def _is_data(value: Any) -> bool:
 
 def _attribute_values(instance: object, owner: type) -> str:
     """The values of one class's constants and properties, which rules see as numbers."""
-    return _describe(
-        {
-            name: getattr(instance, name)
-            for name, member in vars(owner).items()
-            if isinstance(member, property) or (isinstance(member, _VALUES) and name[:2] != "__")
-        }
-    )
+    members = vars(owner).items()
+    values = {
+        name: getattr(instance, name)
+        for name, member in members
+        if isinstance(member, property) or (isinstance(member, _VALUES) and name[:2] != "__")
+    }
+    cached = [name for name, member in members if isinstance(member, functools.cached_property)]
+    return _describe(values | {name: _cached_value(instance, name) for name in cached})
+
+
+class _NeedsItself(Exception):
+    """A cached property whose value needs the digest that its value is wanted for."""
+
+
+_valuing = threading.local()  # .instances: the ids of objects whose attributes are being valued
+
+
+def _cached_value(instance: object, name: str) -> Any:
+    """The value of a cached property; the error's name if it has none.
+
+    Its source counts in any case. Rules do not use every cached property: one may need the state
+    record, whose type contains the digest.
+    """
+    instances: set[int] = _valuing.__dict__.setdefault("instances", set())
+    if id(instance) in instances:
+        raise _NeedsItself
+    instances.add(id(instance))
+    try:
+        return getattr(instance, name)
+    except Exception as error:
+        return type(error).__name__
+    finally:
+        instances.remove(id(instance))
 
 
 def _describe(names: dict[str, Any]) -> str:

@@ -37,6 +37,9 @@ MAX_CHANCE_OUTCOMES = 256
 RULES = ("reset", "legal_actions", "playout_actions", "play", "observe", "chance_outcomes")
 
 
+_MOST_NAMED = 30  # moves in a message
+
+
 class IllegalMove(ValueError):
     """A move that the rules do not allow in this position."""
 
@@ -209,13 +212,9 @@ class Game:
         """
         if state.is_over:
             raise IllegalMove(f"{self._describe(state, action)} cannot be played: the game is over")
-        legal = self.legal(state)
-        if action not in legal:
-            some = " ".join(self._describe(state, other) for other in legal[:20])
-            raise IllegalMove(
-                f"{self._describe(state, action)} is not legal here; legal moves: {some}"
-                + (" …" if len(legal) > 20 else "")
-            )
+        if action not in self.legal(state):
+            name = self._describe(state, action)
+            raise IllegalMove(f"{name} is not legal here; legal moves: {legal_names(self, state)}")
         self.play(state, action)
         state.turn += 1
 
@@ -230,7 +229,7 @@ class Game:
         room = self.max_chance_outcomes if is_outcome else self.num_actions
         if not (isinstance(action, int | np.integer) and 0 <= action < room):
             return repr(action)
-        return self.outcome_name(int(action)) if is_outcome else self.action_name(int(action))
+        return move_name(self, state.to_play, int(action))
 
     # ---- for the framework ----------------------------------------------------------------------
 
@@ -276,6 +275,19 @@ class Game:
                 raise TypeError(f"{type(self).__name__} must declare {attribute}")
         if not isinstance(self.num_players, int) or self.num_players < 1:
             raise TypeError(f"{type(self).__name__}: num_players must be 1 or more")
+
+
+def move_name(game: Game, player: int, action: int) -> str:
+    """What people call a player's move, or an outcome of chance."""
+    return game.outcome_name(action) if player == CHANCE else game.action_name(action)
+
+
+def legal_names(game: Game, state: Any) -> str:
+    """The names of the legal moves, or of the outcomes of chance; of many, the first."""
+    legal = game.legal(state)
+    names = [move_name(game, state.to_play, action) for action in legal[:_MOST_NAMED]]
+    more = f" … ({len(legal)} in total)" if len(legal) > _MOST_NAMED else ""
+    return (", " if any(" " in name for name in names) else " ").join(names) + more
 
 
 def has_chance(game: Game) -> bool:

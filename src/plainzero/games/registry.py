@@ -8,11 +8,13 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+import os
 import re
 import sys
 import threading
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple, Self
 
 from plainzero.games.contract import Game
 from plainzero.games.parameters import parse_parameters
@@ -37,11 +39,66 @@ _BUNDLED = {
 
 _OPEN_SPIEL = "open_spiel:"
 
+_END_OF_PATH = re.compile(r"\.py(?::(?P<name>\w+))?\s*(?P<next>\(|\Z)")
+
 _loading = threading.RLock()  # a module is in sys.modules before all of it has run
 
 
 class UnknownGame(ValueError):
     """There is no game of that name, or not with those parameters; the message says what exists."""
+
+
+class GameSpec(NamedTuple):
+    """The parts of a game's name, as in `path/to/file.py:ClassName(size=6)`.
+
+    The path may have colons and parentheses, as in `C:/games (old)/amazons.py`.
+    """
+
+    path: str  # of its Python file, as written; empty for bundled games and OpenSpiel's
+    name: str  # of the class in that file, empty if left out; without a file, the game's name
+    parameters: str = ""  # rows=7,cols=8
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The parts of a game's name; the game need not exist.
+
+        Raises:
+            UnknownGame: if it is not a game's name.
+        """
+        text = text.strip()
+        title, parenthesis, rest = text.partition("(")
+        title, parameters = title.strip(), rest[:-1].strip()
+        is_name = title and ")" not in title and bool(parenthesis) == text.endswith(")")
+        if is_name and (title in _BUNDLED or is_open_spiel(title)):
+            return cls("", title, parameters)
+        for end in _END_OF_PATH.finditer(text):
+            if bool(end["next"]) == text.endswith(")"):
+                path = text[: end.start()] + ".py"
+                return cls(path, end["name"] or "", text[end.end() : -1].strip())
+        if not is_name:
+            raise UnknownGame(
+                f"{text!r} is not a game's name; write e.g. connect-four(rows=7,cols=8)"
+            )
+        path, _, name = title.rpartition(":")
+        return cls(path, name, parameters)
+
+    @property
+    def title(self) -> str:
+        """The name without parameters."""
+        return ":".join(filter(None, (self.path, self.name)))
+
+    @property
+    def file(self) -> str:
+        """The absolute path of its file, without symbolic links; empty if it has none."""
+        return os.path.realpath(self.path) if self.path else ""
+
+    def absolute(self) -> Self:
+        """The same game for a process in another folder."""
+        return self._replace(path=self.file)
+
+    def __str__(self) -> str:
+        """The name as `make_game` takes it."""
+        return f"{self.title}({self.parameters})" if self.parameters else self.title
 
 
 def bundled_games() -> dict[str, type[Game]]:
@@ -55,12 +112,10 @@ def make_game(name: str) -> Game:
     Raises:
         UnknownGame: if there is no such game, file, class or parameter.
     """
-    match = re.fullmatch(r"\s*(?P<title>[^()]+?)\s*(\((?P<parameters>.*)\))?\s*", name, re.DOTALL)
-    if match is None:
-        raise UnknownGame(f"{name!r} is not a game's name; write e.g. connect-four(rows=7,cols=8)")
-    cls = _game_class(match["title"])
+    spec = GameSpec.parse(name)
+    cls = _game_class(spec)
     try:
-        return cls(**parse_parameters(cls, cls.title(), match["parameters"] or ""))
+        return cls(**parse_parameters(cls, cls.title(), spec.parameters))
     except (TypeError, ValueError) as error:
         raise UnknownGame(str(error)) from error
     except Exception as error:  # whatever the game's own properties raise
@@ -74,20 +129,20 @@ def is_open_spiel(name: str) -> bool:
     return name.strip().startswith(_OPEN_SPIEL)
 
 
-def _game_class(title: str) -> type[Game]:
-    if title in _BUNDLED:
-        return _bundled_class(title)
-    if is_open_spiel(title):
-        return _open_spiel_class(title.removeprefix(_OPEN_SPIEL))
-    if title.endswith(".py"):
-        return _only_class(_load_file(Path(title)), title)
-    if ":" in title:
-        path, _, class_name = title.rpartition(":")
-        return _class_in(_load_file(Path(path)), class_name, path)
-    similar = _similar_name(title)
+def _game_class(spec: GameSpec) -> type[Game]:
+    if spec.path:
+        module = _load_file(Path(spec.path))
+        if not spec.name:
+            return _only_class(module, spec.path)
+        return _class_in(module, spec.name, spec.path)
+    if spec.name in _BUNDLED:
+        return _bundled_class(spec.name)
+    if is_open_spiel(spec.name):
+        return _open_spiel_class(spec.name.removeprefix(_OPEN_SPIEL))
+    similar = _similar_name(spec.name)
     hint = f"; did you mean {similar}?" if similar else "."
     raise UnknownGame(
-        f"there is no game {title!r}{hint} Bundled: {', '.join(_BUNDLED)}. Name your own "
+        f"there is no game {spec.name!r}{hint} Bundled: {', '.join(_BUNDLED)}. Name your own "
         "game as path/to/file.py:ClassName, one of OpenSpiel's as open_spiel:NAME"
     )
 

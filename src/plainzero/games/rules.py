@@ -6,7 +6,7 @@ compiler (in a debugger, in the CUDA simulator) the same calls reach the game's 
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,18 @@ def bound_rule(tag: str, name: str) -> Callable[..., Any]:
 
 @functools.cache
 def _binder(tag: str) -> Binder:
-    game = _GAMES[tag]
+    return _new_binder(_GAMES[tag], rule_function)
+
+
+def _new_binder(game: Game, wrap: Callable[..., Any]) -> Binder:
     arrays = [name for name, field in game.fields().items() if field.shape]
-    return Binder(game, rule_function, tag, [*arrays, "returns"])
+    return Binder(game, wrap, game.tag, [*arrays, "returns"])
 
 
-def bound_functions(game: Game) -> list[Callable[..., Any]]:
-    """The methods and functions, as their authors wrote them, that the game's rules consist of."""
-    binder = _binder(register(game))
-    for name in rule_names(game):
+def rule_sources(game: Game, names: Iterable[str]) -> list[Callable[..., Any]]:
+    """The methods and functions, as their authors wrote them, that rules consist of."""
+    binder = _new_binder(game, lambda function: function)
+    for name in names:
         binder.method(name)
     return binder.functions()
 

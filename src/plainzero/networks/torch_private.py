@@ -52,16 +52,20 @@ _log = logging.getLogger("plainzero")
 _ONE = [1, 1]
 
 
+class OldTorch(ImportError):
+    """The installed PyTorch is too old; the message says which version is needed."""
+
+
 def check_version(version: str) -> None:
     """Refuses a PyTorch that is too old.
 
     Raises:
-        ImportError: says which version is needed.
+        OldTorch: if it is.
     """
     major, minor = (int(part) for part in version.split(".")[:2])
     if (major, minor) < OLDEST_TORCH:
         oldest = ".".join(map(str, OLDEST_TORCH))
-        raise ImportError(
+        raise OldTorch(
             f"PyTorch {version} is installed; PlainZero needs {oldest} or newer: "
             "pip install --upgrade torch"
         )

@@ -5,7 +5,6 @@ an unknown title.
 """
 
 import dataclasses
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -13,7 +12,7 @@ from typing import Any
 
 from plainzero.games.contract import Game
 from plainzero.games.parameters import parameter_choices
-from plainzero.games.registry import bundled_games, make_game
+from plainzero.games.registry import GameSpec, bundled_games, make_game
 from plainzero.opponents.bundled_networks import has_bundled_network
 from plainzero.server.api.errors import explaining_rule_errors
 from plainzero.server.api.schemas.games import GameInfo, Parameter
@@ -36,7 +35,7 @@ class Catalogue:
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:  # noqa: D107
-        self._specs = {title: title for title in bundled_games()}
+        self._specs = {title: GameSpec("", title) for title in bundled_games()}
         self._names = {cls: title for title, cls in bundled_games().items()}
         self._own: dict[str, Game] = {}
         self._made: OrderedDict[tuple[str, str], Game] = OrderedDict()
@@ -50,14 +49,14 @@ class Catalogue:
         A class is one game, whichever path leads to its file.
         """
         game = make_game(spec)
-        title, parameters = _split(spec)
-        plain = make_game(title) if parameters else game
+        plain = GameSpec.parse(spec)._replace(parameters="")
+        plain_game = make_game(str(plain))
         with self._lock:
             name = self._names.get(type(game))
             if name is None:
                 name = _free_name(type(game).title(), self._specs)
                 self._names[type(game)] = name
-                self._specs[name], self._own[name] = title, plain
+                self._specs[name], self._own[name] = plain, plain_game
             return _named(name, game)
 
     def game(self, name: str) -> Game:
@@ -67,7 +66,7 @@ class Catalogue:
             ValueError: if it is unknown, has invalid parameters, or is too large.
         """
         game = make_game(self.spec(name))
-        key = _split(name)[0], repr(game)
+        key = GameSpec.parse(name).title, repr(game)
         with self._lock:
             if key in self._made:
                 self._made.move_to_end(key)
@@ -82,16 +81,16 @@ class Catalogue:
 
     def spec(self, name: str) -> str:
         """The game's name on the command line."""
-        title, parameters = _split(name)
+        asked = GameSpec.parse(name)
         with self._lock:
-            if title in self._specs:
-                return self._specs[title] + parameters
+            if asked.title in self._specs:
+                return str(self._specs[asked.title]._replace(parameters=asked.parameters))
             names = ", ".join(self._specs)
-        raise ValueError(f"unknown game {title!r}; available: {names}")
+        raise ValueError(f"unknown game {asked.title!r}; available: {names}")
 
     def name_of(self, name: str, game: Game) -> str:
         """The canonical name, without parameters that have their default value."""
-        return _named(_split(name)[0], game)
+        return _named(GameSpec.parse(name).title, game)
 
     def infos(self) -> list[GameInfo]:
         """All games with their default parameters: the user's own, then the others by title."""
@@ -130,14 +129,6 @@ def _parameters(game: Game) -> list[Parameter]:
 
 def _capitalise(word: str) -> str:
     return word if word in ("a", "and", "of", "the") else word.capitalize()
-
-
-def _split(name: str) -> tuple[str, str]:
-    """The title, and the parameters in parentheses."""
-    match = re.fullmatch(r"\s*([^()]+?)\s*(\(.*\))?\s*", name, re.DOTALL)
-    if match is None:
-        raise ValueError(f"invalid game name {name!r}; write e.g. connect-four(rows=7,cols=8)")
-    return match[1], match[2] or ""
 
 
 def _named(title: str, game: Game) -> str:

@@ -30,26 +30,26 @@ class Precompiler:
         if self._compilers is not None:
             self._compilers.close()
 
-    def begin(self, what: str, name: str, changes: list[str]) -> None:
+    def begin(self, what: str, changes: list[str]) -> None:
         """Starts to compile for a new run if there may be a GPU, before anything is checked.
 
         Args:
             what: the game, or a run's folder.
-            name: of the game, for other processes.
             changes: settings of the run.
         """
         asked = [change.removeprefix(_DEVICE) for change in changes if change.startswith(_DEVICE)]
         device = asked[-1] if asked and asked[-1] != "auto" else "cuda"
         if device == "cpu" or Path(what).is_dir() or not may_have_gpu():
             return
-        from plainzero.games.registry import make_game
+        from plainzero.games.registry import GameSpec, make_game
         from plainzero.selfplay.gpu.compile_processes import CompileProcesses
         from plainzero.selfplay.search_defaults import chosen_search
 
-        game = make_game(what)
-        if game.runs_on_gpu:
-            with suppress(ValueError):  # reported when the settings are checked
+        with suppress(ValueError):  # reported when the folder, the game and settings are checked
+            game = make_game(what)
+            if game.runs_on_gpu:
                 search = chosen_search(game, device, changes)
+                name = str(GameSpec.parse(what).absolute())
                 self._compilers = CompileProcesses(game, name, search, device)
 
     def for_run(self, game: Any, name: str, config: "RunConfig", device: str) -> "Compilers | None":

@@ -489,6 +489,12 @@ class PlaysOutForGood(TicTacToe):
         return self.legal_actions(state, actions)
 
 
+class PlaysOutTooMany(TicTacToe):
+    def playout_actions(self, state, actions):
+        actions[self.num_actions] = 0
+        return self.legal_actions(state, actions)
+
+
 class PlaysOutByADict(TicTacToe):
     def playout_actions(self, state, actions):
         names = {0: "x", 1: [2]}  # fault

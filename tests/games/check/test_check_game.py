@@ -39,6 +39,7 @@ FAULTS = {
     "PlaysOutIllegally": ("playout actions", "not legal, or counts too many: [4]"),
     "PlaysOutTwice": ("playout actions", "writes an action twice"),
     "PlaysOutForGood": ("playout actions", "changes state.board"),
+    "PlaysOutTooMany": ("playout actions", "more than num_actions = 9"),
     "PlaysOutByADict": ("does not compile", "playout_actions does not compile"),
     "PlaysOutSmallIntegers": ("compiled differs", "playout_actions compiled writes other actions"),
     "PlayerThree": ("player", "to_play is 2 at turn 2"),
@@ -87,10 +88,8 @@ FAULTS = {
     "AsksAGenerator": ("does not compile", "uses a generator expression"),
     "BuildsAList": ("gpu", "play builds a list; use a field of fixed size, or a tuple"),
     "BuildsADict": ("gpu", "play builds a dict; use a field of fixed size, or a tuple"),
-    "ComparesTexts": ("gpu", "play uses a string; compare a number instead"),
     "RaisesATextWithANumber": ("gpu", "play raises or catches an error"),
     "MakesATemporaryArray": ("gpu", "play computes with the whole array board; write the loop"),
-    "CallsNumPy": ("gpu", "play calls np.count_nonzero; for one number use math"),
     "TemporaryInAHelper": ("gpu", "it makes a new array, list or text"),
     "SmallIntegersSeen": ("compiled differs", "observe compiled writes other planes"),
     "UsesADict": ("does not compile", "play does not compile"),
@@ -121,6 +120,9 @@ FAULTS = {
     "RoundLayout": ("view", "layout is 'round'; it must be square, points, hex"),
 }
 
+# What looks like a fault on a GPU, where NVIDIA's compiler can remove it: see test_gpu_rules.
+GUESSES = ("ComparesTexts", "CallsNumPy")
+
 BUNDLED = [
     "tic-tac-toe",
     "tic-tac-toe(size=4)",
@@ -150,7 +152,7 @@ def test_bundled_games_have_no_findings(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "game", ["Nim", "TellsSidesByTurn", "SideInAPlane", "OpponentFirst", "Race"]
+    "game", ["Nim", "TellsSidesByTurn", "SideInAPlane", "OpponentFirst", "Race", "ScoreOfItsOwn"]
 )
 def test_unusual_games_in_order_have_no_findings(game: str) -> None:
     assert check_game(getattr(sensible_games, game)(), games=8, seed=1) == []
@@ -172,7 +174,7 @@ def test_every_planted_fault_is_listed() -> None:
         for name, value in vars(faulty_games).items()
         if inspect.isclass(value) and value.__module__ == "faulty_games" and name[0] != "_"
     }
-    assert planted == set(FAULTS)
+    assert planted == {*FAULTS, *GUESSES}
 
 
 @pytest.mark.parametrize(
@@ -196,10 +198,8 @@ def test_every_planted_fault_is_listed() -> None:
         "AsksAGenerator",
         "BuildsAList",
         "BuildsADict",
-        "ComparesTexts",
         "RaisesATextWithANumber",
         "MakesATemporaryArray",
-        "CallsNumPy",
     ],
 )
 def test_finding_names_file_and_line_of_the_fault(name: str) -> None:

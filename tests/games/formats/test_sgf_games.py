@@ -3,6 +3,7 @@
 import pytest
 
 from plainzero.games import make_game
+from plainzero.games.bundled.tic_tac_toe import TicTacToe
 from plainzero.games.formats.saved_games import SavedGame, decode_saved, read_saved, to_sgf
 
 
@@ -36,6 +37,20 @@ def test_games_are_written_as_other_programs_do_and_read_again(name, moves, root
     assert root in text
     assert played in text
     assert read(text) == (name, moves)
+
+
+class Teapot(TicTacToe):
+    komi: str = "a word of another game"
+
+
+class Go(TicTacToe):
+    """A user's own, without komi."""
+
+
+@pytest.mark.parametrize("game", [Teapot(), Go()])
+def test_only_games_with_komi_in_sgf_have_it_written(game):
+    text = to_sgf(game, SavedGame(game.name, None, 0, [0, 4], [], None))
+    assert "KM[" not in text
 
 
 @pytest.mark.parametrize(

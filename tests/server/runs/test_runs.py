@@ -9,6 +9,7 @@ import threading
 import pytest
 from small_runs import GENERATIONS, copy_finished, make_runs
 
+from plainzero.networks import torch_private
 from plainzero.server.api.schemas.runs import ResumeRun
 from plainzero.server.runs.catalogue import UnknownRun
 from plainzero.training.metrics import read_metrics
@@ -258,6 +259,35 @@ def test_runs_that_the_command_line_names_load_their_files(run, home, tmp_path):
         assert (info.state, info.game) == ("finished", "mine")
     copy = shutil.copytree(run, tmp_path / "other" / "copy")
     assert make_runs(copy, home=home).info("first").state == "finished"
+
+
+@pytest.mark.parametrize("name", ["asked.py", "asked.py:Mine", "asked.py(size=4)"])
+@pytest.mark.parametrize("folder", [".", "a:b", "a (1)"])
+def test_a_file_is_trusted_with_and_without_its_class(run, home, tmp_path, folder, name):
+    (tmp_path / folder).mkdir(exist_ok=True)
+    write_game(tmp_path / folder / "asked.py")
+    named, stored = tmp_path / folder / name, tmp_path / folder / "asked.py:Mine"
+    edit(run / "config.toml", 'game = "tic-tac-toe"', f'game = "{stored}"')
+    assert make_runs(home=home).info("first").state == "failed"
+    assert not (tmp_path / folder / "asked.mark").exists()
+    info = make_runs(home=home, games=[str(named)]).info("first")
+    assert (info.state, info.game) == ("finished", "mine")
+
+
+def test_an_unknown_game_is_answered_in_full(run, home):
+    edit(run / "config.toml", 'game = "tic-tac-toe"', 'game = "shogi"')
+    assert "path/to/file.py:ClassName" in make_runs(home=home).info("first").message
+
+
+def test_an_old_pytorch_is_the_reason_why_a_run_is_not_opened(run, home, monkeypatch):
+    class OldTorch:
+        def find_spec(self, name, path=None, target=None):
+            if name == "plainzero.training.saved_run":
+                raise torch_private.OldTorch("PyTorch 2.3 is installed")
+
+    monkeypatch.delitem(sys.modules, "plainzero.training.saved_run", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [OldTorch(), *sys.meta_path])
+    assert make_runs(home=home).info("first").message == "PyTorch 2.3 is installed"
 
 
 def test_a_config_that_names_no_game_fails_its_run(run, home):

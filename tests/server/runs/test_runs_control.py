@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from small_runs import GENERATIONS, SETTINGS, copy_finished, make_runs, wait_unt
 from plainzero.games.registry import make_game
 from plainzero.server.api.schemas.runs import ResumeRun, StartRun
 from plainzero.server.options import ServerOptions
+from plainzero.server.runs.processes import TrainingProcesses
 from plainzero.server.services import Services
 from plainzero.training.run_folder import RunFolder
 
@@ -129,6 +132,43 @@ def test_closing_ends_processes_and_starts_none(home, tmp_path, monkeypatch):
     assert process.poll() is not None and runs.info("mine").state == "stopped"
     with pytest.raises(ValueError, match="the server is shutting down"):
         runs.resume("mine", ResumeRun())
+
+
+@pytest.mark.parametrize("name", ["games.py", "games.py:Mine", "games.py(size=4)"])
+@pytest.mark.parametrize("folder", [".", "a:b", "a (1)"])
+def test_a_process_gets_the_full_path_of_a_games_file(folder, name, home, tmp_path, monkeypatch):
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / "games.py").write_text(OWN_GAME)
+    monkeypatch.chdir(tmp_path)
+    runs, started = make_runs(home=home), []
+    runs._trainings.start = lambda path, arguments, game, config: started.append(arguments[0])
+    runs.start(request(game=f"{folder}/{name}"))
+    assert started == [f"{(tmp_path / folder).resolve()}/{name}"]
+    assert make_game(started[0]) == make_game(f"{folder}/{name}")
+
+
+def test_a_run_with_a_relative_path_is_not_resumed(home, tmp_path, tmp_path_factory, monkeypatch):
+    run = copy_finished(tmp_path_factory, home / "first")
+    config = run / "config.toml"
+    config.write_text(config.read_text().replace('game = "tic-tac-toe"', 'game = "games.py"'))
+    (tmp_path / "games.py").write_text(OWN_GAME)
+    (run / "games.py").write_text("the training process, which runs here, must not load this")
+    monkeypatch.chdir(tmp_path)
+    runs = make_runs(home=home, games=["games.py"])
+    assert runs.info("first").state == "finished"
+    with pytest.raises(ValueError, match=r"first is games\.py, a relative path; write the full"):
+        runs.resume("first", ResumeRun(minutes=5.0))
+
+
+def test_a_process_of_others_is_not_killed_where_it_could_not_save(monkeypatch, tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    folder = RunFolder(tmp_path)
+    monkeypatch.setattr(folder, "holder", lambda: process.pid)
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ValueError, match="first is in use by a process that this server cannot"):
+        TrainingProcesses(0).stop(folder, "first")
+    process.communicate(b"\n")
+    assert process.returncode == 0
 
 
 def test_a_process_that_fails_says_why(runs, home, tmp_path_factory):

@@ -51,9 +51,9 @@ def _sentence(error: Exception, game_name: str, advice: str) -> str:
 
     if isinstance(error, RuleError | RuleFault):
         return str(error)
-    if sentence := missing_package(error):
+    if sentence := package_advice(error):
         return sentence
-    is_own_game = ":" in game_name or game_name.partition("(")[0].endswith(".py")
+    is_own_game = _is_own_game(game_name)
     if _is_from_compiler(error):
         return f"the rules of {game_name} do not compile{advice}" * is_own_game
     if isinstance(error, ValueError):  # UnknownGame, IllegalMove, EvaluatorError, SearchConfig's
@@ -62,11 +62,28 @@ def _sentence(error: Exception, game_name: str, advice: str) -> str:
     return f"{game_name} raises {kind}: {error}{advice}" * is_own_game
 
 
-def missing_package(error: Exception) -> str:
-    """What to install if an optional package is missing; empty for other errors."""
+def package_advice(error: Exception) -> str:
+    """What to install if an optional package is missing or too old; empty for other errors."""
+    if _is_from_old_torch(error):
+        return str(error)
     package = str(getattr(error, "name", "")).partition(".")[0]
     extra = _EXTRAS.get(package) if isinstance(error, ModuleNotFoundError) else None
     return f"this needs the package {package}: pip install 'plainzero[{extra}]'" if extra else ""
+
+
+def _is_own_game(name: str) -> bool:
+    """Whether its rules come from a file or from OpenSpiel, not from PlainZero."""
+    from plainzero.games.registry import GameSpec, UnknownGame, is_open_spiel
+
+    try:
+        return bool(GameSpec.parse(name).path) or is_open_spiel(name)
+    except UnknownGame:
+        return False
+
+
+def _is_from_old_torch(error: Exception) -> bool:
+    private = sys.modules.get("plainzero.networks.torch_private")  # needs PyTorch
+    return private is not None and isinstance(error, private.OldTorch)
 
 
 def _is_from_compiler(error: Exception) -> bool:

@@ -7,11 +7,13 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from plainzero import CHANCE, Searcher, SearchResult
+from plainzero import CHANCE, IllegalMove, Searcher, SearchResult
 from plainzero.cli.terminal import boards
 from plainzero.cli.terminal.errors import BadInput
-from plainzero.cli.terminal.search_arguments import draw_outcome, move_name, parse_move
+from plainzero.cli.terminal.search_arguments import draw_outcome
 from plainzero.cli.terminal.search_progress import Thought, think
+from plainzero.games.contract import legal_names, move_name
+from plainzero.games.formats.replay_moves import find_move
 from plainzero.opponents.agent import Agent, Forfeit, GameHistory, choose_moves
 
 WATCHING = -2  # the seat of a spectator
@@ -20,7 +22,6 @@ _HELP = """Type a move, or
   undo   take back your last move
   help   show this list and the legal moves
   quit   stop the game"""
-_MOST_NAMED = 30
 
 
 class Match:
@@ -115,7 +116,8 @@ class Match:
             if word == "hint":
                 self._hint()
             elif word in ("help", "?"):
-                self.console.print(f"{_HELP}\nLegal moves: {escape(self._legal_names())}")
+                legal = legal_names(self.game, self.state)
+                self.console.print(f"{_HELP}\nLegal moves: {escape(legal)}")
             elif word and word != "undo" and self._try(word):
                 return True
 
@@ -132,14 +134,10 @@ class Match:
 
     def _try(self, word: str) -> bool:
         try:
-            action = parse_move(self.game, word)
-            why = "" if action in self.game.legal(self.state) else "is not legal here"
-        except BadInput:
-            why = "is not a move"
-        if why:
-            self.console.print(f"[red]{escape(f'{word} {why}; legal: {self._legal_names()}')}[/]")
+            self._apply(find_move(self.game, self.state, word))
+        except IllegalMove as error:
+            self.console.print(f"[red]{escape(str(error))}[/]")
             return False
-        self._apply(action)
         return True
 
     def _undo(self) -> bool:
@@ -162,8 +160,9 @@ class Match:
         return think(self.searcher, self.state, self.seed + len(self.history))
 
     def _apply(self, action: int) -> None:
-        self.history.append(self.game.copy(self.state))
+        before = self.game.copy(self.state)
         self.game.apply(self.state, action)
+        self.history.append(before)
         self.moves.append(int(action))
         self.searcher.advance(action)
 
@@ -176,13 +175,7 @@ class Match:
         self.console.print(line, soft_wrap=True)
 
     def _name(self, action: int) -> str:
-        return move_name(self.game, self.state, action)
-
-    def _legal_names(self) -> str:
-        names = [self._name(action) for action in self.game.legal(self.state)]
-        more = f" … ({len(names)} in total)" if len(names) > _MOST_NAMED else ""
-        separator = ", " if any(" " in name for name in names) else " "
-        return separator.join(names[:_MOST_NAMED]) + more
+        return move_name(self.game, self.state.to_play, action)
 
     def _outcome(self) -> str:
         returns = self.state.returns.tolist()

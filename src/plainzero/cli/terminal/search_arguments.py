@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from plainzero import CHANCE, Game, SearchConfig, Searcher, make_game
 from plainzero.cli.terminal.errors import BadInput, refusing
+from plainzero.games.contract import move_name
+from plainzero.games.formats.replay_moves import find_move
 from plainzero.search.config import parse_option
 
 # Visits are 32-bit counts, and a timeout of centuries overflows.
@@ -53,12 +55,12 @@ def play_moves(game: Game, text: str, seed: int) -> tuple[Any, list[str]]:
     words = split_moves(game, text)
     while words or waits_for_chance(state):
         if not waits_for_chance(state):
-            action = parse_move(game, words.pop(0))
+            action = find_move(game, state, words.pop(0))
         elif (named := _named_outcome(game, state, words)) is not None:
             action = named
         else:
             action = draw_outcome(game, state, chance)
-        played.append(move_name(game, state, action))
+        played.append(move_name(game, state.to_play, action))
         game.apply(state, action)
     return state, played
 
@@ -74,34 +76,15 @@ def split_moves(game: Game, text: str) -> list[str]:
         return [word.strip() for word in text.split(",") if word.strip()]
     try:
         game.parse_action(text.strip())
-    except ValueError:
+    except (ValueError, LookupError):
         return text.split()
     return [text.strip()]
-
-
-def parse_move(game: Game, word: str) -> int:
-    """The action of that name.
-
-    Raises:
-        BadInput: for an unknown name, whatever the game's own parser raises.
-    """
-    try:
-        return int(game.parse_action(word))
-    except (ValueError, KeyError, IndexError) as error:
-        if isinstance(error, ValueError) and word in str(error):
-            raise BadInput(str(error)) from error
-        raise BadInput(f"{game.name} has no move {word!r}") from error
 
 
 def draw_outcome(game: Game, state: Any, chance: random.Random) -> int:
     """A chance outcome, sampled by its probability."""
     outcomes, probabilities = zip(*game.chances(state), strict=True)
     return int(chance.choices(outcomes, probabilities)[0])
-
-
-def move_name(game: Game, state: Any, action: int) -> str:
-    """The name of an action or chance outcome in this position."""
-    return (game.outcome_name if state.to_play == CHANCE else game.action_name)(action)
 
 
 def _named_outcome(game: Game, state: Any, words: list[str]) -> int | None:

@@ -1,21 +1,22 @@
 """What keeps rules that run on the CPU from running on a GPU.
 
 A GPU's threads allocate no memory, so nothing that Python or NumPy would make on the heap compiles
-there. Such constructs are found in the source; if NVIDIA's compiler is installed, it then compiles
-the rules, and finds the rest.
+there. If NVIDIA's compiler is installed, it decides, and the source is searched for a better
+explanation than the compiler's. Otherwise what is found in the source decides, which is a guess:
+compilers remove some of these constructs, and refuse others.
 """
 
 import ast
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from plainzero.compiler.bind_rules import parse
+from plainzero.compiler.code_names import outer_names
 from plainzero.compiler.gpu_ptx import GpuCompileError, function_to_ptx, missing_compiler
-from plainzero.compiler.source_digest import outer_names
 from plainzero.games import rules
 from plainzero.games.check.compile_errors import argument_types, explain
 from plainzero.games.check.problems import Problems
@@ -46,29 +47,28 @@ def check_gpu(problems: Problems) -> None:
     game = problems.game
     if not game.runs_on_gpu:
         return
-    what = _find_in_source(game) or _find_by_compiling(game)
+    what = _find_in_source(game) if missing_compiler() else _find_by_compiling(game)
     if what:
         problems.add("gpu", f"the rules run on the CPU and not on a GPU: {what}", "cpu only")
 
 
 def _find_by_compiling(game: Game) -> str:
-    """What NVIDIA's compiler refuses; nothing if it is not installed."""
-    if missing_compiler():
-        return ""
+    """The first rule that NVIDIA's compiler refuses, why, and what to write instead."""
     tag = rules.register(game)
     for rule, arguments in argument_types(game).items():
         try:
             function_to_ptx(rules.bound_rule(tag, rule), arguments)
         except GpuCompileError as error:
-            return f"{rule} does not compile there {explain(game, rule, error)}"
+            return _find_in_source(game, [rule]) or (
+                f"{rule} does not compile there {explain(game, rule, error)}"
+            )
     return ""
 
 
-def _find_in_source(game: Game) -> str:
-    """The first line that a GPU cannot run, why, and what to write instead."""
-    faults = [
-        fault for function in rules.bound_functions(game) for fault in _faults(game, function)
-    ]
+def _find_in_source(game: Game, names: Sequence[str] = ()) -> str:
+    """The first line of the named rules, or of all, that a GPU is unlikely to run."""
+    functions = rules.rule_sources(game, names or rules.rule_names(game))
+    faults = [fault for function in functions for fault in _faults(game, function)]
     if not faults:
         return ""
     first, *others = sorted(set(faults))

@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from plainzero.games.check.guarded_actions import exceeds_room, guarded_actions
 from plainzero.games.check.problems import Problems, Stop
 from plainzero.games.check.random_play import Played, first_difference, rule_place
 from plainzero.games.contract import CHANCE, Game, has_own_playouts
 
 _POSITIONS = 2000
-_GUARD = 64  # extra room behind the actions, to detect writes there
-_UNTOUCHED = -(2**31)
 
 
 def check_playouts(problems: Problems, played: list[Played]) -> None:
@@ -41,11 +40,11 @@ def playout_actions(game: Game, state: Any) -> list[int]:
 def _problem(problems: Problems, state: Any, legal: list[int]) -> str:
     game = problems.game
     before = game.copy(state)
-    actions = np.full(game.num_actions + _GUARD, _UNTOUCHED, np.int32)
+    actions = guarded_actions(game.num_actions)
     with problems.running("playout_actions", f" at turn {state.turn}"):
         count = int(game.playout_actions(state, actions))
     listed = actions[: max(count, 0)].tolist()
-    if (actions[game.num_actions :] != _UNTOUCHED).any() or not 0 <= count <= game.num_actions:
+    if exceeds_room(actions, count, game.num_actions):
         return f"writes or counts more than num_actions = {game.num_actions} actions"
     if count == 0:
         return (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from plainzero.compiler.source_digest import object_dependencies
-from plainzero.games.check.watchdog import TookTooLong, Watchdog
+from plainzero.games.check.watchdog import TookTooLong, WaitedTooLong, Watchdog
 from plainzero.games.contract import Game
 
 _PACKAGE = Path(__file__).parents[2]
@@ -61,6 +61,13 @@ class Problems:
                 yield
         except Stop:
             raise
+        except WaitedTooLong as error:
+            self.add(
+                "endless",
+                f"{method} does not return{where}, after {self.watchdog.waiting_limit:g} seconds "
+                f"of waiting ({self.place(error)}); rules must not read input, sleep or wait",
+            )
+            raise Stop from error
         except TookTooLong as error:
             self.add(
                 "endless",

@@ -7,12 +7,12 @@ user's cache folder remembers the versions that passed.
 
 import contextlib
 import hashlib
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from plainzero.atomic_files import cache_folder
 from plainzero.games.check.playout_actions import check_playouts
 from plainzero.games.check.problems import Problems, Stop
 from plainzero.games.check.random_play import Played, check_declarations, play_moves
@@ -51,7 +51,7 @@ def ensure_checked(game: Game) -> None:
 def remember_checked(game: Game) -> None:
     """Notes that this version of the game has passed in plain Python."""
     _passed.add(game.source_digest)
-    with contextlib.suppress(OSError, RuntimeError):  # then it is checked again next time
+    with contextlib.suppress(OSError):  # then it is checked again next time
         _marker(game).parent.mkdir(parents=True, exist_ok=True)
         _marker(game).touch()
 
@@ -59,7 +59,7 @@ def remember_checked(game: Game) -> None:
 def _has_marker(game: Game) -> bool:
     try:
         return _marker(game).exists()
-    except (OSError, RuntimeError):  # no home folder, or one that cannot be read
+    except OSError:  # no home folder, or one that cannot be read
         return False
 
 
@@ -67,11 +67,10 @@ def _marker(game: Game) -> Path:
     """The empty file that says that this version of the game has passed.
 
     Raises:
-        RuntimeError: if the user has no home folder.
+        OSError: if the user has no home folder.
     """
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     digest = hashlib.sha256(f"{_VERSION} {game.source_digest}".encode()).hexdigest()
-    return Path(cache) / "plainzero" / "checked_games" / digest[:32]
+    return cache_folder() / "checked_games" / digest[:32]
 
 
 def _quick_check(game: Game) -> Problems:

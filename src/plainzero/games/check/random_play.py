@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from plainzero.games.check.guarded_actions import exceeds_room, guarded_actions
 from plainzero.games.check.problems import Problems, Stop
 from plainzero.games.contract import CHANCE, Game
 
 _PLIES = 2000  # takes a few seconds
-_GUARD = 64  # extra room behind the actions, to detect writes there
-_UNTOUCHED = -(2**31)
 _TOLERANCE = 1e-6
 
 
@@ -193,12 +192,12 @@ def moves(problems: Problems, state: Any) -> tuple[list[int], NDArray[np.float64
         return _outcomes(problems, state)
     game, where = problems.game, f"at turn {state.turn}"
     before = game.copy(state)
-    actions = np.full(game.num_actions + _GUARD, _UNTOUCHED, np.int32)
+    actions = guarded_actions(game.num_actions)
     with problems.running("legal_actions", f" {where}"):
         count = _as_count(game.legal_actions(state, actions))
     problem = ""
     listed = actions[: max(count, 0)].tolist()
-    if (actions[game.num_actions :] != _UNTOUCHED).any() or not 0 <= count <= game.num_actions:
+    if exceeds_room(actions, count, game.num_actions):
         problem = f"writes or counts more than num_actions = {game.num_actions} actions"
     elif count == 0:
         problem = (
@@ -221,13 +220,13 @@ def moves(problems: Problems, state: Any) -> tuple[list[int], NDArray[np.float64
 
 def _outcomes(problems: Problems, state: Any) -> tuple[list[int], NDArray[np.float64]]:
     game, room = problems.game, problems.game.max_chance_outcomes
-    outcomes = np.full(room + _GUARD, _UNTOUCHED, np.int32)
-    probabilities = np.full(room + _GUARD, np.nan)
+    outcomes = guarded_actions(room)
+    probabilities = np.full(len(outcomes), np.nan)
     with problems.running("chance_outcomes", f" at turn {state.turn}"):
         count = int(game.chance_outcomes(state, outcomes, probabilities))
     listed, weights = outcomes[: max(count, 0)].tolist(), probabilities[: max(count, 0)]
     problem = ""
-    if (outcomes[room:] != _UNTOUCHED).any() or not 0 <= count <= room:
+    if exceeds_room(outcomes, count, room):
         problem = f"writes or counts more than max_chance_outcomes = {room} outcomes"
     elif count == 0:
         problem = "finds no outcome although to_play is CHANCE"

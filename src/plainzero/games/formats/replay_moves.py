@@ -2,7 +2,8 @@
 
 import re
 
-from plainzero.games.contract import CHANCE, Game, State
+from plainzero.games.contract import CHANCE, Game, IllegalMove, State, legal_names
+from plainzero.games.contract import move_name as move_name
 from plainzero.games.position_setup import set_up_position
 
 
@@ -44,54 +45,51 @@ class ReplayedGame:
         if self.state.is_over:
             raise self.refusal(f"{name!r} cannot be played: the game is over")
         try:
-            action = _find_move(self.game, self.state, name)
+            action = find_move(self.game, self.state, name)
         except ValueError as error:
             raise self.refusal(str(error)) from error
         self.play(action)
 
     def knows(self, name: str) -> bool:
         """Whether a move of that name exists, legal or not."""
-        try:
-            _find_move(self.game, self.state, name)
-        except ValueError:
-            return False
-        return True
+        return _action_called(self.game, self.state, name) is not None
 
     def refusal(self, reason: str) -> ValueError:
         """The error to raise about the next move."""
         return ValueError(f"move {len(self.moves) + 1}: {reason}")
 
 
-def move_name(game: Game, player: int, action: int) -> str:
-    """What people call a player's move, or an outcome of chance."""
-    return game.outcome_name(action) if player == CHANCE else game.action_name(action)
+def find_move(game: Game, state: State, name: str) -> int:
+    """The action, or the outcome of chance, of that name or number (#7); it may be illegal.
+
+    Raises:
+        IllegalMove: if there is none; the message has the legal moves of the position.
+    """
+    action = _action_called(game, state, name)
+    if action is not None:
+        return action
+    if state.is_over:
+        raise IllegalMove(f"{name!r} cannot be played: the game is over")
+    if state.to_play == CHANCE:
+        raise IllegalMove(
+            f"chance has no outcome {name!r} here; its outcomes: {legal_names(game, state)}"
+        )
+    raise IllegalMove(f"{game.name} has no move {name!r}; legal moves: {legal_names(game, state)}")
 
 
 def _readable_name(game: Game, state: State, action: int) -> str:
     """What people call the move; its number, as #7, if the name does not lead back to it."""
     name = move_name(game, state.to_play, action)
-    try:
-        leads_back = _find_move(game, state, name) == action
-    except ValueError:
-        leads_back = False
-    return name if leads_back else f"#{action}"
+    return name if _action_called(game, state, name) == action else f"#{action}"
 
 
-def _find_move(game: Game, state: State, name: str) -> int:
-    """The action, or the outcome of chance, of that name or number."""
+def _action_called(game: Game, state: State, name: str) -> int | None:
+    """The action, or the outcome of chance, of that name or number; None if there is none."""
     number = int(name[1:]) if re.fullmatch(r"#[0-9]{1,9}", name) else None
     if state.to_play == CHANCE:
         outcomes = game.legal(state)
-        named = [outcome for outcome in outcomes if game.outcome_name(outcome) == name]
-        if not named and number is None:
-            some = ", ".join(game.outcome_name(outcome) for outcome in outcomes[:10])
-            raise ValueError(f"chance has no outcome {name!r} here; its outcomes begin with {some}")
-        return named[0] if number is None or named else number
+        return next((one for one in outcomes if game.outcome_name(one) == name), number)
     try:
         return int(game.parse_action(name))
-    except (ValueError, LookupError) as error:
-        if number is not None:
-            return number
-        if isinstance(error, ValueError) and name in str(error):
-            raise
-        raise ValueError(f"{game.name} has no move {name!r}") from error
+    except (ValueError, LookupError):  # whatever the game's own parser raises
+        return number

@@ -49,8 +49,8 @@ def to_sgf(game: Game, saved: SavedGame) -> str:
     kind = KINDS.get(game.title())
     if kind is not None:
         root |= {"GM": str(kind.number), "SZ": str(board_size(game))}
-    if hasattr(game, "komi"):
-        root["KM"] = f"{game.komi:g}"
+        komi = getattr(game, kind.komi, None) if kind.komi else None  # a user's Go may have none
+        root |= {} if komi is None else {"KM": f"{komi:g}"}
     root |= dict(zip(("PB", "PW"), saved.players, strict=False))
     if result := _result(saved, replay.state):
         root["RE"] = result
@@ -135,9 +135,10 @@ def _find_game(root: Node, make_game: Callable[[str], Game], name: str | None) -
         "Othello, Gomoku or Hex, as in GM[1]",
     )
     assert title is not None
-    parameters = [f"size={_read_size(root, KINDS[title].size)}"]
-    if title == "go" and (komi := root.get("KM", [""])[0].strip()):
-        parameters.append(f"komi={komi}")
+    kind = KINDS[title]
+    parameters = [f"size={_read_size(root, kind.size)}"]
+    if kind.komi and (komi := root.get("KM", [""])[0].strip()):
+        parameters.append(f"{kind.komi}={komi}")
     # The name without what is the default anyway, as the game says it.
     game = make_game(f"{title}({','.join(parameters)})")
     return game.name, game

@@ -18,10 +18,11 @@ class Kind(NamedTuple):
     number: int  # of GM
     size: int  # if SZ is missing
     has_letter_pairs: bool
+    komi: str = ""  # the game's parameter that KM holds, if any
 
 
 KINDS = {
-    "go": Kind(1, 19, True),
+    "go": Kind(1, 19, True, "komi"),
     "othello": Kind(2, 8, True),
     "gomoku": Kind(4, 15, True),
     "gomoku-42": Kind(4, 19, True),

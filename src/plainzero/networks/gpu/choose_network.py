@@ -7,7 +7,6 @@ import functools
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from plainzero.atomic_files import write_whole
+from plainzero.atomic_files import cache_folder, write_whole
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.gpu.cudnn_network import (
@@ -134,8 +133,7 @@ def _digest_of_kernels() -> str:
 
 
 def _cache_file() -> Path:
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "plainzero" / "fastest_gpu_networks.json"
+    return cache_folder() / "fastest_gpu_networks.json"
 
 
 def _read_cache() -> dict[str, str]:

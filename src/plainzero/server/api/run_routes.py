@@ -17,7 +17,7 @@ from plainzero.server.services import Services
 
 _SOLVER_SECONDS = 1.0  # after which the position counts as unsolved
 Name = Annotated[RunName, Path()]
-NodeCounts = Annotated[int, Query(ge=0, le=2**31 - 1)]
+FirstGame = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
 def make_run_routes(services: Services) -> APIRouter:
@@ -60,7 +60,7 @@ def make_run_routes(services: Services) -> APIRouter:
     def games(
         run: Name,
         generation: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
-        first: NodeCounts = 0,
+        first: FirstGame = 0,
         count: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 50,
     ) -> messages.GameList:
         """Self-play games of a generation, by default the newest."""

@@ -1,11 +1,13 @@
 """All runs by name: reading, starting, stopping and resuming them."""
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plainzero.games.contract import Game
+from plainzero.games.registry import GameSpec
 from plainzero.games.registry import make_game as make_any_game
 from plainzero.server.api.schemas.runs import (
     GameList,
@@ -17,12 +19,12 @@ from plainzero.server.api.schemas.runs import (
     RunState,
     StartRun,
 )
-from plainzero.server.runs.allowed_game_files import TrustedGameFiles, file_of
 from plainzero.server.runs.names import allowed_name, check_name, free_name, is_used
 from plainzero.server.runs.processes import TrainingProcesses, configure_run
 from plainzero.server.runs.reader import RunReader
 from plainzero.server.runs.run_info import check_has_time, describe_run, describe_settings
 from plainzero.server.runs.selfplay_games import RecordedGames
+from plainzero.server.runs.trusted_game_files import TrustedGameFiles
 
 if TYPE_CHECKING:
     from plainzero.training.saved_run import SavedRun
@@ -150,7 +152,7 @@ class Runs:
         with self._control:
             self._check_may_train()  # another may have started meanwhile
             path = self._new_path(request.run, game.name)
-            spec = _absolute(self._spec_of(request.game))
+            spec = str(GameSpec.parse(self._spec_of(request.game)).absolute())
             arguments = [spec, "--run", str(path)]
             arguments += [part for setting in settings for part in ("--set", setting)]
             self._trainings.start(path, arguments, self._name_of(spec), config)
@@ -186,6 +188,7 @@ class Runs:
                 arguments, game, config = training.arguments, training.game, training.config
             else:
                 opened = reader.open()
+                _check_full_path(run, opened.about["game"])
                 check_has_time(reader, opened, request.minutes)
                 arguments, game, config = [str(reader.path)], opened.game, None
             if request.minutes is not None:
@@ -273,10 +276,11 @@ def _runs_in(folder: Path) -> list[Path]:
         return []
 
 
-def _absolute(spec: str) -> str:
-    """The game's name for a process in another folder: with the full path of its file, if any."""
-    file = file_of(spec)
-    title, parenthesis, parameters = spec.partition("(")
-    _, colon, class_name = title.rpartition(":")
-    own = f"{file}{colon}{class_name if colon else ''}{parenthesis}{parameters}"
-    return own if file else spec
+def _check_full_path(run: str, game: str) -> None:
+    """Refuses a game by a relative path: in the run's folder, that is another file, not trusted."""
+    path = GameSpec.parse(game).path
+    if path and not os.path.isabs(path):
+        raise ValueError(
+            f"the game of {run} is {path}, a relative path; write the full path in "
+            f"{run}/config.toml, under [about]"
+        )

@@ -199,7 +199,8 @@ class TrainingProcesses:
             if training is not None and training.is_alive():
                 training.ask_to_stop()
                 return
-            holder = folder.holder()
+            # On Windows, SIGTERM would kill it before it saves.
+            holder = folder.holder() if sys.platform != "win32" else None
             if holder is None or holder == os.getpid():
                 raise ValueError(
                     f"{name} is in use by a process that this server cannot stop; stop it where it "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
 from plainzero.server.api.schemas.runs import Generation
-from plainzero.server.runs.allowed_game_files import file_of
+from plainzero.server.runs.trusted_game_files import file_of
 
 if TYPE_CHECKING:
     from plainzero.training.run_folder import RunFolder
@@ -90,6 +90,8 @@ class RunReader:
             return ValueError(
                 f"{self.name} needs the package {error.name}: pip install 'plainzero[learn]'"
             )
+        except ImportError as error:  # PyTorch is too old
+            return ValueError(str(error))
         try:
             folder = self.folder()
             config, about = folder.read_config()
@@ -107,7 +109,8 @@ class RunReader:
         try:
             return make_game(spec)
         except (ValueError, TypeError, OSError) as error:
-            reason = str(error).replace(os.path.dirname(file_of(spec)) + os.sep, "")
+            folder = os.path.dirname(file_of(spec))
+            reason = str(error).replace(folder + os.sep, "") if folder else str(error)
             raise ValueError(
                 f"cannot load the game of {self.name}: {reason}; if its file was moved, change "
                 f"the path in {self.name}/config.toml, under [about]"

@@ -78,7 +78,7 @@ def _find_state(
     """The state, and why its process failed."""
     try:
         state, error = trainings.state(reader.folder())
-    except ModuleNotFoundError:  # without PyTorch no process can have been started
+    except ImportError:  # without PyTorch, or with an old one, no process can have been started
         return "failed", ""
     if state is not None:
         return state, reader.without_path(error)

@@ -19,7 +19,7 @@ from plainzero.server.options import ServerOptions
 from plainzero.server.position_views import legal_moves
 from plainzero.server.runs.loaded_networks import LoadedNetworks
 from plainzero.server.searching.analysis import analyse
-from plainzero.server.searching.precompile import Precompiler
+from plainzero.server.searching.compile_thread import CompileThread
 from plainzero.server.searching.scheduler import Slot
 from plainzero.server.searching.solver_agents import (
     OnProgress,
@@ -41,16 +41,16 @@ class Agents:
 
     Args:
         options: limits, and the memory of a search.
-        weights: the networks of the runs.
+        networks: of the runs, and the bundled ones.
     """
 
     def __init__(self, options: ServerOptions, networks: LoadedNetworks) -> None:  # noqa: D107
         self._options, self._networks = options, networks
-        self._precompiler = Precompiler()
+        self._compile_thread = CompileThread()
 
     def close(self) -> None:
         """Stops compiling ahead."""
-        self._precompiler.close()
+        self._compile_thread.close()
 
     def answer(
         self,
@@ -105,7 +105,9 @@ class Agents:
         config = self._config(base, agent, is_traced)
         searcher = Searcher(game, evaluator, config, threads=1)
         shortest = Searcher(game, evaluator, SearchConfig(simulations=1), threads=1)
-        self._precompiler.ensure((game.tag, agent.evaluator), lambda: shortest.search(state), slot)
+        self._compile_thread.ensure(
+            (game.tag, agent.evaluator), lambda: shortest.search(state), slot
+        )
         start = last = time.perf_counter()
 
         def report(done: int, total: int) -> None:
@@ -220,7 +222,7 @@ class Agents:
             )
         game, state = query.game, query.state
         shallow = AlphaBeta(game, depth=1, table_bytes=0)
-        self._precompiler.ensure(
+        self._compile_thread.ensure(
             (game.tag, "alphabeta"), lambda: shallow.analyse(state), query.slot
         )
         return run_alpha_beta(query, agent.depth, agent.seconds or limits.seconds)
@@ -233,7 +235,7 @@ class Agents:
 
     def _compile_solver(self, query: Query) -> None:
         game, state = query.game, query.state
-        self._precompiler.ensure(
+        self._compile_thread.ensure(
             (game.tag, "perfect"), lambda: compile_solver(game, state), query.slot
         )
 

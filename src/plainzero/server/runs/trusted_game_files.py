@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from plainzero.games.registry import is_open_spiel
+from plainzero.games.registry import GameSpec, UnknownGame
 
 
 class TrustedGameFiles:
@@ -39,7 +39,7 @@ class TrustedGameFiles:
         given = list(self._find_given())
         if run in given or any(file == file_of(_game_of(other)) for other in given):
             return
-        title = os.path.basename(game.partition("(")[0].strip())
+        title = os.path.basename(GameSpec.parse(game).title)
         raise ValueError(
             f"its game file {title} was not loaded, because it is not trusted; start the server "
             "with --game and that file, or with this run on the command line"
@@ -47,14 +47,11 @@ class TrustedGameFiles:
 
 
 def file_of(game: Any) -> str:
-    """The file of a game named in config.toml or on the command line; empty if it has none.
-
-    Bundled games and those of OpenSpiel have none.
-    """
-    title = game.partition("(")[0].strip() if isinstance(game, str) else ""
-    # As registry.py reads it: in `link:x/y.py`, a colon belongs to the path.
-    path = title if title.endswith(".py") else title.rpartition(":")[0]
-    return os.path.realpath(path) if path and not is_open_spiel(title) else ""
+    """The file of a game named in config.toml or on the command line; empty if it has none."""
+    try:
+        return GameSpec.parse(game).file if isinstance(game, str) else ""
+    except UnknownGame:  # nothing is loaded for such a name
+        return ""
 
 
 def _game_of(run: Path) -> Any:

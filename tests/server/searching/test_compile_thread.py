@@ -6,15 +6,15 @@ import pytest
 
 from plainzero.opponents.agent import Stopped
 from plainzero.search.runner import StopFlag
-from plainzero.server.searching.precompile import Precompiler
+from plainzero.server.searching.compile_thread import CompileThread
 from plainzero.server.searching.scheduler import Slot, SlotQueue
 
 
 @pytest.fixture
-def precompiler():
-    precompiler = Precompiler()
-    yield precompiler
-    precompiler.close()
+def compiling():
+    compiling = CompileThread()
+    yield compiling
+    compiling.close()
 
 
 def start(work):
@@ -23,12 +23,12 @@ def start(work):
     return thread
 
 
-def test_others_compute_while_something_is_compiled(precompiler):
+def test_others_compute_while_something_is_compiled(compiling):
     slots, may_end, ended = SlotQueue(1), threading.Event(), []
 
     def wait_for_it():
         with Slot(slots, "a", StopFlag()) as slot:
-            precompiler.ensure("game", lambda: may_end.wait(), slot)
+            compiling.ensure("game", lambda: may_end.wait(), slot)
             ended.append("a")
 
     thread = start(wait_for_it)
@@ -40,7 +40,7 @@ def test_others_compute_while_something_is_compiled(precompiler):
     assert ended == ["a"]
 
 
-def test_each_thing_is_compiled_once(precompiler):
+def test_each_thing_is_compiled_once(compiling):
     slots, may_end, compiled = SlotQueue(4), threading.Event(), []
 
     def compile_it():
@@ -49,7 +49,7 @@ def test_each_thing_is_compiled_once(precompiler):
 
     def wait_for_it():
         with Slot(slots, "a", StopFlag()) as slot:
-            precompiler.ensure("game", compile_it, slot)
+            compiling.ensure("game", compile_it, slot)
 
     threads = [start(wait_for_it) for _ in range(3)]
     may_end.set()
@@ -59,7 +59,7 @@ def test_each_thing_is_compiled_once(precompiler):
     assert compiled == ["game"]
 
 
-def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(precompiler):
+def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(compiling):
     slots, may_end, has_begun, compiled = SlotQueue(4), threading.Event(), threading.Event(), []
 
     def compile_first():
@@ -69,7 +69,7 @@ def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(precompiler):
 
     def wait_for(key, compile_it, stop):
         with Slot(slots, "a", stop) as slot:
-            precompiler.ensure(key, compile_it, slot)
+            compiling.ensure(key, compile_it, slot)
 
     first = start(lambda: wait_for("first", compile_first, StopFlag()))
     has_begun.wait()
@@ -83,7 +83,7 @@ def test_who_is_stopped_leaves_and_what_had_not_begun_never_does(precompiler):
     assert compiled == ["first", "third"]
 
 
-def test_what_fails_is_tried_again_for_the_next(precompiler):
+def test_what_fails_is_tried_again_for_the_next(compiling):
     slot = Slot(SlotQueue(1), "a", StopFlag())
 
     def fail():
@@ -91,7 +91,7 @@ def test_what_fails_is_tried_again_for_the_next(precompiler):
 
     with slot:
         with pytest.raises(ValueError, match="do not compile"):
-            precompiler.ensure("game", fail, slot)
+            compiling.ensure("game", fail, slot)
         done = []
-        precompiler.ensure("game", lambda: done.append(True), slot)
+        compiling.ensure("game", lambda: done.append(True), slot)
         assert done

@@ -16,7 +16,7 @@ from plainzero.server.searching.scheduler import Slot
 _POLL_SECONDS = 0.05  # between two checks of the stop flag while waiting
 
 
-class Precompiler:
+class CompileThread:
     """Compiles each key once, before the searches that need it."""
 
     def __init__(self) -> None:

@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from plainzero.operating_system import available_cores
+from plainzero.operating_system import available_cores, lower_priority
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "plainzero"
 LINUX_ONLY = {
-    *("sched_getaffinity", "sched_setaffinity", "killpg", "waitid", "fork", "setpriority"),
-    *("getpriority", "set_blocking", "getuid", "setsid", "SIGHUP", "SIGKILL", "sysconf", "poll"),
+    *("sched_getaffinity", "sched_setaffinity", "killpg", "waitid", "fork", "setpriority", "nice"),
+    *("getpriority", "set_blocking", "getuid", "setsid", "getsid", "SIGHUP", "SIGKILL", "sysconf"),
+    "poll",
 }
-LINUX_MODULES = {"fcntl", "resource", "pwd", "grp", "termios", "msvcrt"}
+LINUX_MODULES = {
+    *("fcntl", "resource", "pwd", "grp", "termios", "msvcrt"),
+    *("select", "selectors"),  # on Windows only for sockets
+}
 
 
 @pytest.mark.slow
@@ -49,6 +53,62 @@ def test_cores_are_those_this_process_may_use(monkeypatch):
     assert available_cores() == 7
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert available_cores() == 1
+
+
+@pytest.fixture
+def sleeper(request):
+    """A process that sleeps, the leader of a new session if the parameter is true."""
+    sleep = [sys.executable, "-S", "-E", "-c", "import time; time.sleep(3600)"]
+    process = subprocess.Popen(sleep, start_new_session=request.param)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def niceness(process):
+    return os.getpriority(os.PRIO_PROCESS, process)
+
+
+def autogroup(process):
+    """The niceness of a process's session."""
+    return int(Path(f"/proc/{process}/autogroup").read_text().split()[-1])
+
+
+needs_priorities = pytest.mark.skipif(
+    not hasattr(os, "setpriority"), reason="this system has no priorities"
+)
+needs_autogroups = pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="this system has no niceness of sessions"
+)
+
+
+@needs_priorities
+@pytest.mark.parametrize("sleeper", [False], indirect=True)
+def test_a_niceness_is_a_minimum_or_added_to_the_inherited_one(sleeper):
+    inherited = niceness(sleeper.pid)
+    lower_priority(sleeper.pid, inherited + 2)
+    lower_priority(sleeper.pid, inherited + 1)
+    assert niceness(sleeper.pid) == min(inherited + 2, 19)
+    lower_priority(sleeper.pid, 3, is_added=True)
+    assert niceness(sleeper.pid) == min(inherited + 5, 19)
+    lower_priority(sleeper.pid, 19, is_added=True)
+    assert niceness(sleeper.pid) == 19
+
+
+@needs_autogroups
+@pytest.mark.parametrize("sleeper", [False, True], indirect=True)
+def test_only_the_leader_of_a_session_lowers_the_whole_session(sleeper):
+    is_leader = os.getsid(sleeper.pid) == sleeper.pid
+    before = autogroup(os.getpid())
+    lower_priority(sleeper.pid, 19)
+    assert autogroup(os.getpid()) == before
+    assert autogroup(sleeper.pid) == (19 if is_leader else before)
+
+
+def test_a_system_without_priorities_changes_none(monkeypatch):
+    for name in ("setpriority", "getpriority", "nice"):
+        monkeypatch.delattr(os, name, raising=False)
+    lower_priority(os.getpid(), 10, is_added=True)
 
 
 def calls_of_one_system(path):

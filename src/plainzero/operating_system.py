@@ -17,6 +17,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+_MOST_NICE = 19
 _LOCKED_BYTE = 1 << 30  # on Windows; far beyond the text, which others can read all the same
 
 
@@ -137,17 +138,25 @@ def terminate_this_process() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def lower_priority(process: int, niceness: int) -> None:
-    """Lets other processes go first; call it before the process has threads, which inherit it.
+def lower_priority(process: int, niceness: int, is_added: bool = False) -> None:
+    """Lets other processes go first, if the system can do that.
 
-    Linux may share time among sessions first; each session then has its own niceness.
+    Call it before the process has threads, which inherit it. Linux may share time among sessions
+    first, so a session's leader sets its session's niceness too.
+
+    Args:
+        process: its number.
+        niceness: 0 to 19; a higher inherited one stays.
+        is_added: adds it to the inherited one instead, so that the parent process goes first.
     """
     if not hasattr(os, "setpriority"):
         return
     with contextlib.suppress(OSError):  # it has ended, or that is not allowed
         inherited = os.getpriority(os.PRIO_PROCESS, process)
-        os.setpriority(os.PRIO_PROCESS, process, max(inherited, niceness))
-        Path(f"/proc/{process}/autogroup").write_text(str(niceness))
+        lowered = min(inherited + niceness if is_added else max(inherited, niceness), _MOST_NICE)
+        os.setpriority(os.PRIO_PROCESS, process, lowered)
+        if os.getsid(process) == process:
+            Path(f"/proc/{process}/autogroup").write_text(str(lowered))
 
 
 def on_hang_up(handler: Any) -> None:

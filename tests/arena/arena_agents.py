@@ -5,11 +5,11 @@ from plainzero import make_game
 CONNECT_FOUR = make_game("connect-four")
 TIC_TAC_TOE = make_game("tic-tac-toe")
 TRIO = make_game("trio")
-TINY_2048 = make_game("2048(size=2,target=32)")  # the one that tests of the search compile
+TINY_2048 = make_game("2048(size=2,target=32)")  # the search's tests compile it too
 
 
 class Lowest:
-    """Always plays the lowest legal action; leaves nothing to chance."""
+    """Always plays the lowest legal action."""
 
     name = "lowest"
 

@@ -6,7 +6,7 @@ from arena_agents import TIC_TAC_TOE
 
 @pytest.fixture(scope="session")
 def untrained_run(tmp_path_factory):
-    """The folder of a run of tic-tac-toe with weights of steps 0 and 10."""
+    """The folder of a tic-tac-toe run with the weights of steps 0 and 10."""
     return make_untrained_run(tmp_path_factory.mktemp("runs") / "a.b:c, d")
 
 
@@ -25,7 +25,7 @@ def make_untrained_run(path, game=TIC_TAC_TOE):
     for step in (0, 10):
         network = make_network(game, config.network, step)
         torch.manual_seed(step)
-        for parameter in network.parameters():  # heads begin at zero: all would answer alike
+        for parameter in network.parameters():  # heads start at zero, so all outputs would be equal
             parameter.data += 0.1 * torch.randn_like(parameter)
         save_weights(network, folder.weights_file(step), {})
     return path

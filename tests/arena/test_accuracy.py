@@ -1,4 +1,4 @@
-"""Accuracy on solved positions: an agent that knows, one that errs, and the report of each."""
+"""Accuracy on solved positions: of perfect and wrong networks, and of searches."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ ILLEGAL = -128
 
 @pytest.fixture(scope="module")
 def positions():
-    """Some hundred positions of tic-tac-toe from random games, solved."""
+    """A few hundred solved tic-tac-toe positions from random games."""
     generator, states = np.random.default_rng(1), []
     while len(states) < 300:
         state = TIC_TAC_TOE.new_state()
@@ -25,8 +25,8 @@ def positions():
     return PositionSet(batch, move_outcomes(TIC_TAC_TOE, batch), batch["turn"].astype(np.int32))
 
 
-def answering(positions, logits, values):
-    """An evaluator that knows its observations by heart."""
+def lookup_evaluator(positions, logits, values):
+    """An evaluator that looks up its answers by observation."""
     known = {
         TIC_TAC_TOE.observation(state).tobytes(): (row, value)
         for state, row, value in zip(positions.states, logits, values, strict=True)
@@ -39,9 +39,11 @@ def answering(positions, logits, values):
     return evaluate
 
 
-def test_who_knows_the_outcomes_never_errs(positions):
+def test_a_perfect_network_never_errs(positions):
     best = positions.outcomes.max(axis=1)
-    knowing = answering(positions, 50.0 * positions.outcomes.astype(float), best.astype(float))
+    knowing = lookup_evaluator(
+        positions, 50.0 * positions.outcomes.astype(float), best.astype(float)
+    )
     found = evaluate_positions(TIC_TAC_TOE, knowing, positions)
     assert found.simulations == 0 and found.total.positions == len(positions.states)
     assert found.total.error_rate.mean == found.total.error_rate.low == 0.0
@@ -50,11 +52,13 @@ def test_who_knows_the_outcomes_never_errs(positions):
     assert found.total.value_sign.mean == 1.0 and found.total.draw_value.mean == 0.0
 
 
-def test_who_wants_the_opposite_always_errs_where_one_can(positions):
+def test_an_inverted_network_errs_wherever_possible(positions):
     best = positions.outcomes.max(axis=1)
     legal = positions.outcomes != ILLEGAL
     worst = np.where(legal, positions.outcomes, 1).min(axis=1)
-    contrary = answering(positions, -50.0 * positions.outcomes.astype(float), -best.astype(float))
+    contrary = lookup_evaluator(
+        positions, -50.0 * positions.outcomes.astype(float), -best.astype(float)
+    )
     found = evaluate_positions(TIC_TAC_TOE, contrary, positions)
     assert found.total.error_rate.mean == pytest.approx((worst < best).mean())
     assert found.total.value_sign.mean == 0.0
@@ -109,7 +113,7 @@ def test_connect_four_is_cut_after_plies_13_and_25():
     assert [measures.positions for measures in found.by_stage.values()] == [2, 2, 1]
 
 
-def test_progress_can_end_it_with_what_was_done(positions):
+def test_progress_can_stop_it_and_the_partial_result_counts(positions):
     many = PositionSet(*(np.concatenate([array] * 4) for array in positions))
     seen = []
 
@@ -125,7 +129,7 @@ def test_progress_can_end_it_with_what_was_done(positions):
     assert found.was_interrupted and found.total.positions == 512
 
 
-def test_nothing_to_measure_is_said_as_nothing(positions):
+def test_a_measure_without_positions_is_none(positions):
     decided = positions.outcomes.max(axis=1) != 0
     only = PositionSet(*(array[decided] for array in positions))
     found = evaluate_positions(TIC_TAC_TOE, "uniform", only, SearchConfig(simulations=5))

@@ -33,7 +33,7 @@ def states():
         "puct:9,fpu=parent",
     ],
 )
-def test_every_agent_chooses_legal_moves_and_repeats_itself(spec, states):
+def test_every_agent_chooses_legal_moves_reproducibly(spec, states):
     agent = parse_agent(spec, TIC_TAC_TOE)
     actions = agent.choose(states, seed=4)
     assert actions == agent.choose(states, seed=4)
@@ -109,7 +109,7 @@ def test_the_network_alone_plays_the_legal_move_of_the_largest_logit():
         ("run:nowhere:10", "there is no run folder nowhere"),
     ],
 )
-def test_what_is_no_agent_is_refused_with_one_sentence(spec, words):
+def test_invalid_specs_are_refused_in_one_sentence(spec, words):
     with pytest.raises(ValueError) as caught:
         parse_agent(spec, TIC_TAC_TOE)
     assert words in str(caught.value) and "\n" not in str(caught.value)
@@ -139,7 +139,7 @@ def test_a_run_may_average_over_the_symmetries_of_the_board(untrained_run):
     planes = game.observation(state)[None]
     turned = np.ascontiguousarray(game.symmetries()[0].planes(planes[0]))[None]
     _, values = averaged.evaluator(np.concatenate([planes, turned]))
-    assert values[0] == values[1]  # exactly: both ways round are averaged
+    assert values[0] == values[1]  # exactly, because both orientations are averaged
     assert plain.evaluator(planes)[0].shape == averaged.evaluator(planes)[0].shape
 
 
@@ -150,7 +150,7 @@ def test_a_run_can_be_played_by_any_selection(selection, untrained_run, states):
         assert action in TIC_TAC_TOE.legal(state)
 
 
-def test_options_of_a_run_that_count_for_nothing_go_but_not_those_that_were_given():
+def test_ignored_options_of_a_run_are_dropped_unless_given_explicitly():
     base = SearchConfig(simulations=8, selection="puct", fpu="parent", choice="lcb")
     assert with_options(base, {"selection": "gumbel"}) == SearchConfig(8, selection="gumbel")
     assert with_options(base, {"c_puct": 2.0}).fpu == "parent"

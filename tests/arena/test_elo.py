@@ -15,7 +15,7 @@ def test_known_differences():
     assert expected_score(elo_difference(0.3)) == pytest.approx(0.3)
 
 
-def test_a_score_that_is_no_share_is_refused():
+def test_a_score_outside_0_to_1_is_refused():
     with pytest.raises(ValueError, match="from 0 to 1"):
         elo_difference(1.5)
 
@@ -40,13 +40,13 @@ def test_draws_alone_leave_some_doubt():
     assert few.high > 20 and 0 < many.high < 2
 
 
-def test_no_games_say_nothing():
+def test_no_games_give_an_infinite_interval():
     nothing = estimate_elo([])
     assert (nothing.score_low, nothing.score_high) == (0.0, 1.0)
 
 
-def test_pairs_that_cancel_out_say_more_than_pairs_that_agree():
-    """White wins both games of a pair's opening: no doubt that the two are equal."""
+def test_pairs_that_cancel_out_give_a_narrower_interval_than_pairs_that_agree():
+    """If white wins both games of every opening, the agents are surely equal."""
     cancelling = estimate_elo([[1.0, 0.0]] * 50)
     agreeing = estimate_elo([[1.0, 1.0], [0.0, 0.0]] * 25)
     assert cancelling.score == agreeing.score == 0.5
@@ -54,7 +54,7 @@ def test_pairs_that_cancel_out_say_more_than_pairs_that_agree():
 
 
 def test_copies_of_a_game_add_no_certainty():
-    """The same opening played ten times by agents without chance is one opening."""
+    """Ten games of deterministic agents from one opening count as one."""
     once = estimate_elo([[1.0, 1.0], [1.0, 0.0], [0.0, 0.5], [1.0, 0.5]])
     copied = estimate_elo([s * 10 for s in ([1.0, 1.0], [1.0, 0.0], [0.0, 0.5], [1.0, 0.5])])
     assert copied.score == once.score

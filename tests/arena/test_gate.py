@@ -11,12 +11,12 @@ pytestmark = pytest.mark.slow
 
 
 def blind(planes):
-    """Knows nothing."""
+    """A network with equal priors and values."""
     return np.zeros((len(planes), 7), np.float32), np.zeros(len(planes), np.float32)
 
 
 def towards(column):
-    """Thinks the columns near that one are best."""
+    """A network that prefers the columns near `column`."""
 
     def evaluate(planes):
         logits = -np.abs(np.arange(7, dtype=np.float32) - column)
@@ -41,12 +41,12 @@ def test_a_weaker_network_does_not_pass():
 
 @pytest.mark.parametrize("config", [None, SEARCH])
 def test_an_equal_network_does_not_pass(config):
-    """Both play the same moves, so every pair ends even and the evidence is against it."""
+    """Both play the same moves, so every pair is even: evidence against the new network."""
     result = make_gate(CONNECT_FOUR)(towards(3), towards(3), config, seed=2)
     assert not result.passed and result.score == 0.5 and result.llr < 0
 
 
-def test_games_that_run_out_are_said():
+def test_a_gate_that_runs_out_of_games_is_open():
     gate = make_gate(CONNECT_FOUR, GateConfig(games=8, games_at_once=4))
     result = gate(towards(3), towards(2), SEARCH)
     assert result.verdict == "open" and result.games == 8
@@ -58,12 +58,12 @@ def test_another_seed_plays_other_openings_and_the_same_seed_the_same():
     for seed in (4, 4, 5):
         seen = []
 
-        def looking(planes, seen=seen):
+        def recording(planes, seen=seen):
             seen.append({position.tobytes() for position in planes})
             return towards(3)(planes)
 
-        results.append(gate(looking, towards(1), SEARCH, seed=seed))
-        openings.append(seen[0])  # the roots of the first moves
+        results.append(gate(recording, towards(1), SEARCH, seed=seed))
+        openings.append(seen[0])  # the roots of the first move
     assert results[0] == results[1]
     assert openings[0] == openings[1]
     assert len(openings[0] - openings[2]) > len(openings[0]) / 2

@@ -24,7 +24,7 @@ def is_picture(svg, png):
     return png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_more_simulations_stand_higher_on_the_ladder(tmp_path):
+def test_more_simulations_rank_higher_on_the_ladder(tmp_path):
     ladder = play_ladder(
         CONNECT_FOUR, agents("random", "uct:10", "uct:100", "uct:1000"), MatchSettings(30)
     )
@@ -34,7 +34,7 @@ def test_more_simulations_stand_higher_on_the_ladder(tmp_path):
     assert is_picture(*plot_ratings(ladder.ratings, "Connect Four", tmp_path / "ladder.svg"))
 
 
-def test_a_ladder_can_end_early_with_what_connects():
+def test_a_ladder_that_ends_early_rates_the_connected_agents():
     seen = []
     ladder = play_ladder(
         TIC_TAC_TOE,
@@ -77,7 +77,7 @@ def solved(count):
 def test_a_sweep_of_simulations_grows(tmp_path):
     agent, known = parse_agent("uct:100", TIC_TAC_TOE), solved(100)
     rows = sweep(agent, "simulations", [2, 20, 100, 1000], MatchSettings(60), known)
-    assert rows[2].match is None  # the default itself
+    assert rows[2].match is None  # the default
     assert rows[0].match.estimate.elo < rows[1].match.estimate.elo < rows[3].match.estimate.elo
     errors = [row.accuracy.total.error_rate.mean for row in rows]
     assert errors[0] > errors[1] > errors[3]
@@ -99,7 +99,7 @@ def test_a_sweep_of_words_can_be_plotted_and_stopped(tmp_path):
     assert sweep(agent, "fpu", ["zero", "parent"], MatchSettings(8), progress=stop) == []
 
 
-def test_values_are_read_by_the_options_kind():
+def test_values_are_parsed_by_the_type_of_the_option():
     assert parse_values("c_puct", "0.5, 1,2,1") == [0.5, 1.0, 2.0]
     assert parse_values("simulations", "10,20") == [10, 20]
     for bad in ("c_puct=x", "c_puct= , ", "nothing=1"):
@@ -107,7 +107,7 @@ def test_values_are_read_by_the_options_kind():
             parse_values(*bad.split("="))
 
 
-def test_values_that_the_search_refuses_are_refused_before_a_game_is_played():
+def test_invalid_values_are_refused_before_any_game():
     agent = parse_agent("uct:10", TIC_TAC_TOE)
     with pytest.raises(ValueError, match="c_puct only applies with"):
         sweep(agent, "c_puct", [2.0], MatchSettings(2))

@@ -38,19 +38,19 @@ def test_neither_agent_moves_first_more_often():
     assert [tally.games for tally in result.tally_by_seat] == [25, 25]
 
 
-def test_agents_without_chance_play_no_game_twice():
+def test_deterministic_agents_play_no_game_twice():
     result = play(CONNECT_FOUR, Lowest(CONNECT_FOUR), Highest(CONNECT_FOUR), 80)
     assert len(result.records) == 80 and result.copies == 0
     assert len({record.opening for record in result.records}) == 40
 
 
-def test_copies_are_counted_where_the_game_has_too_few_openings():
+def test_copies_are_counted_if_the_game_has_too_few_openings():
     result = play(TIC_TAC_TOE, Lowest(TIC_TAC_TOE), Highest(TIC_TAC_TOE), 100, plies=1)
     assert len(result.scores_by_opening) == 3  # corner, edge, centre
     assert result.copies == 100 - 2 * 3 == result.as_dict()["copies"]
     once = play(TIC_TAC_TOE, Lowest(TIC_TAC_TOE), Highest(TIC_TAC_TOE), 6, plies=1)
     width = [r.estimate.score_high - r.estimate.score_low for r in (result, once)]
-    assert width[0] > 0.7 * width[1]  # a hundred games, and no more certain
+    assert width[0] > 0.7 * width[1]  # a hundred games, but hardly more certain
 
 
 def test_an_agent_against_itself_is_even_whatever_the_first_move_is_worth():
@@ -66,7 +66,7 @@ def test_positions_of_one_agent_are_chosen_in_one_call():
     assert all(not state.is_over for states in mine.calls for state in states)
 
 
-def test_result_is_told_from_the_first_agents_side():
+def test_the_result_is_from_the_first_agents_point_of_view():
     strong, weak = play(CONNECT_FOUR, "uct:200", "random"), play(CONNECT_FOUR, "random", "uct:200")
     assert strong.tally.wins >= 18 and weak.tally.losses >= 18
     assert strong.estimate.low > 100 > -100 > weak.estimate.high

@@ -28,22 +28,22 @@ def test_the_same_seed_gives_the_same_openings():
 
 
 def test_mirror_images_count_once():
-    """Seven first moves of Connect Four are four up to the mirror."""
+    """Connect Four has seven first moves, four up to reflection."""
     openings = draw_openings(CONNECT_FOUR, 100, seed=0, plies=1)
     assert sorted(min(o.actions[0], 6 - o.actions[0]) for o in openings) == [0, 1, 2, 3]
 
 
 def test_transpositions_count_once():
-    """Two plies of tic-tac-toe are 72 sequences and 12 positions up to symmetry."""
+    """Tic-tac-toe has 72 sequences of two plies, and 12 such positions up to symmetry."""
     assert len(draw_openings(TIC_TAC_TOE, 100, seed=0, plies=2)) == 12
 
 
-def test_few_openings_are_as_many_as_there_are():
+def test_a_small_game_gives_all_its_openings():
     openings = draw_openings(TIC_TAC_TOE, 10_000, seed=0)
     assert 30 < len(openings) < 400
 
 
-def test_openings_become_longer_where_many_are_needed():
+def test_openings_become_longer_if_many_are_needed():
     few, many = (draw_openings(CONNECT_FOUR, n, 0)[0].actions for n in (5, 150))
     assert len(few) < len(many) <= 6
 

@@ -22,7 +22,7 @@ def simulate(generator, games, draw=0.8):
     return pairings
 
 
-def test_known_ratings_come_back():
+def test_known_ratings_are_recovered():
     ratings = fit_ratings(NAMES, simulate(np.random.default_rng(1), 20_000))
     assert ratings.elo == pytest.approx(TRUE, abs=6)
     assert ratings.draw == pytest.approx(0.8, rel=0.03)
@@ -62,8 +62,8 @@ def test_agents_without_a_common_opponent_are_refused():
         fit_ratings(("a", "b", "c"), [Pairing(0, 1, 1, 1, 1)])
 
 
-def test_one_agent_among_known_ones_gets_its_rating_back():
-    """At +150, with no draws: 70.3 % against 0 and 44.1 % … by the formula, against +191."""
+def test_the_rating_of_one_agent_among_known_ones_is_recovered():
+    """By the formula, +150 without draws scores 70.3 % against 0 and 44.1 % against +191."""
     pairings = [Pairing(-1, 0, 703, 0, 297), Pairing(-1, 1, 441, 0, 559)]
     elo, error = rate_against([0.0, 191.0], pairings)
     assert elo == pytest.approx(150, abs=2) and 10 < error < 20

@@ -31,7 +31,7 @@ def test_known_ratios_without_draws(wins, losses, ratio, verdict):
 
 
 def test_draws_alone_speak_for_equal_strength():
-    """The likeliest way to a mean of .55 with draws alone is one win in ten games."""
+    """With draws alone, a mean of 0.55 is likeliest with one win in ten games."""
     assert Sprt().log_likelihood_ratio([0.5] * 10) == pytest.approx(10 * math.log(0.9))
 
 
@@ -58,7 +58,7 @@ def test_the_mirror_image_has_the_opposite_sign():
 
 @pytest.mark.parametrize(("win", "wanted"), [(0.35, "weaker"), (0.45, "stronger")])
 def test_errors_are_as_rare_as_promised(win, wanted):
-    """Draws 30 %: means .50 and .60, the second beyond the claim of .55."""
+    """With 30 % draws the means are 0.50 and 0.60; the claim is 0.55."""
     random, test, right = np.random.default_rng(3), Sprt(), 0
     for _ in range(50):
         scores, verdict = [], "open"

@@ -1,4 +1,4 @@
-"""For the tests of opponents: their folder's own modules, and positions by random play."""
+"""Positions from random play, for the tests of opponents."""
 
 import random
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def random_positions():
-    """Positions in which a player is to move, after `plies` random plays."""
+    """Positions in which a player is to move, after `plies` random plies."""
 
     def make(game, count, plies, seed):
         generator, states = random.Random(seed), []

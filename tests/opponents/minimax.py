@@ -1,12 +1,13 @@
-"""Plain minimax in Python, to any depth: what alpha-beta must agree with."""
+"""Plain minimax in Python, to any depth: the reference for alpha-beta."""
 
 from plainzero import CHANCE
 
 
 def minimax_values(game, state, depth, decay=1.0):
-    """The value of each legal move for the mover, by trying everything to `depth` plies.
+    """The value of each legal move for the mover, by full search to `depth` plies.
 
-    The mover maximises its own return, all others minimise it; chance is averaged; 0 beyond.
+    The mover maximises its own return, all others minimise it; chance is averaged; positions
+    beyond the depth are worth 0.
     """
     viewer = int(state.to_play)
     values = {}

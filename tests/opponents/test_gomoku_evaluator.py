@@ -1,6 +1,6 @@
-"""Threes and fours in Gomoku: drawn by hand, beside slow rules, and in forced wins.
+"""Threes and fours in Gomoku: drawn by hand, compared with slow rules, and in forced wins.
 
-`*` is the point to look at; `x` is to move.
+`*` marks the point under test; `x` is to move.
 """
 
 import csv
@@ -45,7 +45,7 @@ STEPS = ((0, 1), (1, 0), (1, 1), (1, -1))  # down and right, in the order of dir
 
 
 def planes_of(stones, size, renju_plane=()):
-    """An observation [1, C, size, size] of points and who holds them, x being the mover."""
+    """The observation [1, C, size, size] of the stones; x is the mover."""
     planes = np.zeros((1, 2 + len(renju_plane), size, size), np.float32)
     for (row, col), stone in stones.items():
         planes[0, "xo".index(stone), row, col] = 1
@@ -55,7 +55,7 @@ def planes_of(stones, size, renju_plane=()):
 
 
 def drawn(text):
-    """The stones of rows between slashes, and the point of `*`."""
+    """The stones of a drawing (rows separated by slashes), and the point marked `*`."""
     cells = {
         (row, col): cell
         for row, line in enumerate(text.split("/"))
@@ -161,7 +161,7 @@ DEEDS = [
 
 
 @pytest.mark.parametrize("text, deed", DEEDS)
-def test_lines_together_tell_what_a_stone_does_for_either_player(text, deed):
+def test_shapes_in_several_lines_combine_for_either_player(text, deed):
     stones, (row, col) = drawn(text)
     moved = {(r + 3, c + 3): stone for (r, c), stone in stones.items()}
     point = (row + 3) * SIZE + col + 3
@@ -191,8 +191,8 @@ def test_logits_rank_a_five_its_block_a_win_a_four_and_a_three():
 VALUES = [
     ("......./.xxxx../", 1),
     ("......./.oooo../", -1),
-    ("......./xoooo../", None),  # one answer, after which nothing is settled
-    ("......./xoooo../......./.ooo.../......./", -1),  # … after which a straight four comes
+    ("......./xoooo../", None),  # one answer, after which the result is open
+    ("......./xoooo../......./.ooo.../......./", -1),  # … after which a straight four follows
     ("......./......./..xxx../......./", 1),
     ("......./......./..ooo../......./", None),
     ("......./oxxx.../....x../....x../......./", 1),  # a four and a three
@@ -201,7 +201,7 @@ VALUES = [
 
 
 @pytest.mark.parametrize("text, value", VALUES)
-def test_values_are_certain_where_fours_settle_it(text, value):
+def test_values_are_certain_if_fours_decide(text, value):
     stones = {(r + 2, c + 2): stone for (r, c), stone in drawn(text)[0].items()}
     seen = see(stones)[2]
     assert seen == value if value is not None else -0.9 < seen < 0.9
@@ -211,7 +211,7 @@ def test_an_answer_that_is_a_double_wins():
     stones = {
         **{(4, col): "o" for col in (2, 3, 4, 5)},
         (4, 1): "x",
-        **{(row, 6): "x" for row in (5, 6, 7)},  # (4, 6) must be taken, and makes a straight four
+        **{(row, 6): "x" for row in (5, 6, 7)},  # (4, 6) is forced, and makes a straight four
     }
     assert see(stones)[2] == 1
 
@@ -241,7 +241,7 @@ def test_turning_the_board_turns_the_logits():
 
 
 class SlowBoard:
-    """Stones, and what one more would do, found by putting it there and counting."""
+    """A board that finds the shapes of a stone by playing it and counting."""
 
     def __init__(self, stones, size, is_exact=False):
         self.stones, self.size, self.is_exact = dict(stones), size, is_exact
@@ -266,7 +266,7 @@ class SlowBoard:
         return SlowBoard({**self.stones, point: stone}, self.size, self.is_exact)
 
     def fives(self, point, step):
-        """Where the owner of a stone makes a five with it."""
+        """Points where the stone's owner makes a five with it."""
         stone = self.stones[point]
         return [p for p in self.line(point, step) if self.after(p, stone).is_five(point, step)]
 
@@ -282,12 +282,12 @@ class SlowBoard:
         return THREE if any(len(b.fives(point, step)) > 1 for b in one_more) else NOTHING
 
     def ends(self, stone):
-        """Where a player makes a five."""
+        """Points where a player makes a five."""
         boards = ((p, self.after(p, stone)) for p in self.empty())
         return [p for p, board in boards if any(board.is_five(p, step) for step in STEPS)]
 
     def wins_by_fours(self, stone, most):
-        """Whether a player who is to move wins by so many fours."""
+        """Whether a player to move wins with at most `most` fours."""
         own, other = self.ends(stone), self.ends(other_of(stone))
         if own or most == 0 or len(other) > 1:
             return bool(own)
@@ -306,7 +306,7 @@ def other_of(stone):
 
 
 @pytest.mark.parametrize("rule", ["freestyle", "standard"])
-def test_fives_fours_and_threes_are_those_of_slow_rules(rule):
+def test_fives_fours_and_threes_equal_those_of_slow_rules(rule):
     generator, seen = np.random.default_rng(8), set()
     for count in (14, 22, 30, 30):
         stones = random_stones(generator, 8, count)
@@ -318,7 +318,7 @@ def test_fives_fours_and_threes_are_those_of_slow_rules(rule):
             for direction, step in enumerate(STEPS):
                 expected = board.shape(point, step, "xo"[side])
                 if side == 1 and sight.ends[1, 0] == 1 and expected != FIVE:
-                    continue  # what lies on a line with the one answer is left out of account
+                    continue  # points on a line with the only answer are not evaluated
                 found = sight.shapes[side, direction, point[0] * 8 + point[1]]
                 assert found == expected or found < THREE > expected, (point, direction)
                 seen.add(int(found))
@@ -353,7 +353,7 @@ def test_threats_are_refused_for_other_games():
         parse_agent("threats:0", make_game("gomoku"))
 
 
-def test_threats_prove_unless_told_otherwise():
+def test_threats_prove_values_by_default():
     agent = parse_agent("threats:100", make_game("gomoku-42"))
     assert agent.config == SearchConfig(simulations=100, proven_values=True, fpu="reduction")
     assert not parse_agent(

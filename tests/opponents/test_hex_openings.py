@@ -1,4 +1,4 @@
-"""Openings of Hex: the search proves what alpha-beta finds, or what solvers of others found."""
+"""Openings of Hex: the search proves the results of alpha-beta and of published solvers."""
 
 from pathlib import Path
 
@@ -46,8 +46,8 @@ def test_search_proves_every_opening_as_alpha_beta_solves_it(openings):
     assert np.array_equal(solved.values > 0, short_diagonal)
 
 
-@pytest.mark.skipif(not TABLE.exists(), reason="needs the table of openings beside the checkout")
-def test_an_opening_of_6x6_is_proven_as_the_table_has_it():
+@pytest.mark.skipif(not TABLE.exists(), reason="needs the table of openings in ../shared/data")
+def test_the_proof_of_a_6x6_opening_agrees_with_the_table():
     table = dict(line.split(",") for line in TABLE.read_text().split())
     game = Hex(size=6)
     state = game.new_state()

@@ -1,4 +1,4 @@
-"""Othello endgames of the FFO set, solved by alpha-beta, which knows the rules alone."""
+"""Othello endgames of the FFO set, solved by alpha-beta, which knows only the rules."""
 
 import re
 from pathlib import Path

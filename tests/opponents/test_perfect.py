@@ -1,4 +1,4 @@
-"""Perfect play, and random play beside it."""
+"""Perfect play and random play."""
 
 import random
 
@@ -26,7 +26,7 @@ from plainzero.opponents.random_agent import RandomAgent
         ("2048(size=2,target=8)", False),  # chance
     ],
 )
-def test_perfect_play_is_known_for_small_games_of_two(name, expected):
+def test_small_games_of_two_players_have_a_solver(name, expected):
     game = make_game(name)
     assert has_perfect(game) == expected
     if not expected:
@@ -49,44 +49,44 @@ def test_outcomes_equal_those_of_plain_minimax(random_positions, name, plies):
         assert (row == ILLEGAL).tolist() == [a not in values for a in range(game.num_actions)]
 
 
-def play_game(game, players, seed):
+def play_game(game, agents, seed):
     generator, state = random.Random(seed), game.new_state()
     while not state.is_over:
-        (action,) = players[state.to_play].choose([state], generator.getrandbits(30))
+        (action,) = agents[state.to_play].choose([state], generator.getrandbits(30))
         game.apply(state, action)
     return float(state.returns[0])
 
 
-def test_perfect_players_draw_tic_tac_toe():
+def test_perfect_agents_draw_tic_tac_toe():
     game = make_game("tic-tac-toe")
-    player = PerfectAgent(game)
-    assert [play_game(game, [player, player], seed) for seed in range(20)] == [0.0] * 20
+    agent = PerfectAgent(game)
+    assert [play_game(game, [agent, agent], seed) for seed in range(20)] == [0.0] * 20
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_perfect_play_beats_random_play(seat):
     game = make_game("tic-tac-toe")
-    players = [RandomAgent(game), RandomAgent(game)]
-    players[seat] = PerfectAgent(game)
-    results = [play_game(game, players, seed) * (1 - 2 * seat) for seed in range(40)]
+    agents = [RandomAgent(game), RandomAgent(game)]
+    agents[seat] = PerfectAgent(game)
+    results = [play_game(game, agents, seed) * (1 - 2 * seat) for seed in range(40)]
     assert min(results) >= 0.0
     assert sum(results) > 20
 
 
-def test_perfect_play_varies_with_the_seed_alone():
+def test_perfect_play_varies_only_with_the_seed():
     game = make_game("tic-tac-toe")
-    player, states = PerfectAgent(game), [make_game("tic-tac-toe").new_state()] * 4
-    chosen = {tuple(player.choose(states, seed)) for seed in range(10)}
+    agent, states = PerfectAgent(game), [make_game("tic-tac-toe").new_state()] * 4
+    chosen = {tuple(agent.choose(states, seed)) for seed in range(10)}
     assert len(chosen) > 5
-    assert player.choose(states, 3) == player.choose(states, 3)
+    assert agent.choose(states, 3) == agent.choose(states, 3)
 
 
 def test_random_play_uses_every_legal_move_and_its_seed():
     game = make_game("connect-four")
-    player, states = RandomAgent(game), [make_game("connect-four").new_state()] * 100
-    assert set(player.choose(states, seed=0)) == set(range(7))
-    assert player.choose(states, seed=0) == player.choose(states, seed=0)
-    assert player.choose(states, seed=0) != player.choose(states, seed=1)
+    agent, states = RandomAgent(game), [make_game("connect-four").new_state()] * 100
+    assert set(agent.choose(states, seed=0)) == set(range(7))
+    assert agent.choose(states, seed=0) == agent.choose(states, seed=0)
+    assert agent.choose(states, seed=0) != agent.choose(states, seed=1)
 
 
 def test_positions_without_a_choice_are_refused():
@@ -94,6 +94,6 @@ def test_positions_without_a_choice_are_refused():
     state = game.new_state()
     for action in (0, 3, 1, 4, 2):
         game.apply(state, action)
-    for player in (RandomAgent(game), PerfectAgent(game)):
+    for agent in (RandomAgent(game), PerfectAgent(game)):
         with pytest.raises(ValueError, match="no move can be chosen in position 1: the game is"):
-            player.choose([game.new_state(), state], seed=0)
+            agent.choose([game.new_state(), state], seed=0)

@@ -1,4 +1,4 @@
-"""Sets of positions: the files, how they are made, and the bundled set."""
+"""Sets of solved positions: their files, how they are made, and the bundled set."""
 
 import random
 from pathlib import Path
@@ -70,10 +70,10 @@ def test_no_two_made_positions_are_images_of_each_other():
         names |= images
 
 
-def test_turns_that_change_the_beginning_make_no_images():
+def test_rotations_that_change_the_initial_position_make_no_images():
     game = Othello(size=4)
 
-    def judge(state):  # the first legal move alone is good
+    def judge(state):  # only the first legal move is good
         legal = game.legal(state)
         outcomes = np.full(game.num_actions, ILLEGAL, np.int8)
         outcomes[legal] = [1, *[-1] * (len(legal) - 1)]
@@ -85,14 +85,14 @@ def test_turns_that_change_the_beginning_make_no_images():
 
 
 def test_plies_are_covered_evenly_and_early_ones_up_to_their_limit():
-    by_ply = collect(SMALL, 60, seed=3, most_early=2).by_ply  # 20 plies, of which five are early
-    assert by_ply[3] == by_ply[4] == 2  # there are more
+    by_ply = collect(SMALL, 60, seed=3, most_early=2).by_ply  # 20 plies, five of them early
+    assert by_ply[3] == by_ply[4] == 2  # although there are more
     assert by_ply[19] == 0  # only one move is left
     assert max(by_ply[5:15]) - min(by_ply[5:15]) <= 1 < min(by_ply[5:15])
     assert sum(by_ply) == 60
 
 
-def test_what_is_found_at_one_ply_does_not_depend_on_the_others():
+def test_positions_of_one_ply_do_not_depend_on_the_others():
     both, alone = make_maker(TIC_TAC_TOE, 6), make_maker(TIC_TAC_TOE, 6)
     assert both.find(4) is not None
     assert both.find(5).actions == alone.find(5).actions

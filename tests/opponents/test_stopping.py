@@ -1,4 +1,4 @@
-"""Stopped solvers: they stop, and give correct results afterwards, in other threads too."""
+"""Solvers can be stopped, and give correct results afterwards, also in other threads."""
 
 import itertools
 import threading
@@ -19,31 +19,31 @@ TIC_TAC_TOE = make_game("tic-tac-toe")
 
 @pytest.fixture
 def short_steps(monkeypatch):
-    """Solvers ask after a few positions, so that small searches are stopped in their middle."""
+    """Solvers call `stop` every few positions, so that even small searches can be stopped."""
     monkeypatch.setattr("plainzero.opponents.alpha_beta._STEPS_PER_CALL", 20)
     monkeypatch.setattr("plainzero.opponents.connect_four.solver._NODES_PER_CALL", 20)
 
 
-def stop_after(questions):
-    """Returns False for the first `questions` calls, then True."""
-    asked = itertools.count()
-    return lambda: next(asked) >= questions
+def stop_after(calls):
+    """Returns False for the first `calls` calls, then True."""
+    made = itertools.count()
+    return lambda: next(made) >= calls
 
 
-def go_on():
+def never():
     return False
 
 
 @pytest.mark.parametrize(("name", "plies"), [("tic-tac-toe", 2), ("dots-and-boxes", 3)])
-def test_stopped_alpha_beta_then_solves_rightly(short_steps, random_positions, name, plies):
+def test_stopped_alpha_beta_then_solves_correctly(short_steps, random_positions, name, plies):
     game = make_game(name)
     (state,) = random_positions(game, 1, plies, seed=4)
-    player = AlphaBeta(game, depth=8)
-    for questions in range(8):
+    agent = AlphaBeta(game, depth=8)
+    for calls in range(8):
         with pytest.raises(Stopped, match="stopped before the result was found"):
-            player.solve(state, stop_after(questions))
+            agent.solve(state, stop_after(calls))
     expected = AlphaBeta(game, depth=8).solve(state).values
-    assert np.array_equal(player.solve(state, go_on).values, expected, equal_nan=True)
+    assert np.array_equal(agent.solve(state, never).values, expected, equal_nan=True)
 
 
 @pytest.mark.parametrize(("name", "plies"), [("tic-tac-toe", 2), ("dots-and-boxes", 3)])
@@ -52,30 +52,30 @@ def test_stopped_alpha_beta_answers_with_the_last_whole_depth(
 ):
     game = make_game(name)
     (state,) = random_positions(game, 1, plies, seed=4)
-    player, depths = AlphaBeta(game, depth=5), set()
-    for questions in (0, 1, 8, 40, 10_000):
-        found = player.analyse(state, stop_after(questions))
+    agent, depths = AlphaBeta(game, depth=5), set()
+    for calls in (0, 1, 8, 40, 10_000):
+        found = agent.analyse(state, stop_after(calls))
         alone = AlphaBeta(game, depth=found.depth).analyse(state)
         assert np.array_equal(found.values, alone.values, equal_nan=True)
-        assert player.choose([state], 3, stop_after(questions))[0] in game.legal(state)
+        assert agent.choose([state], 3, stop_after(calls))[0] in game.legal(state)
         depths.add(found.depth)
     assert min(depths) < max(depths) == 5
 
 
-def test_alpha_beta_tells_of_every_depth_but_the_last():
-    told = []
+def test_alpha_beta_reports_every_depth_but_the_last():
+    reported = []
     state = TIC_TAC_TOE.new_state()
-    found = AlphaBeta(TIC_TAC_TOE, depth=4).analyse(state, None, told.append)
-    assert [analysis.depth for analysis in told] == [1, 2, 3]
+    found = AlphaBeta(TIC_TAC_TOE, depth=4).analyse(state, None, reported.append)
+    assert [analysis.depth for analysis in reported] == [1, 2, 3]
     assert found.depth == 4
-    assert np.array_equal(told[1].values, AlphaBeta(TIC_TAC_TOE, depth=2).analyse(state).values)
+    assert np.array_equal(reported[1].values, AlphaBeta(TIC_TAC_TOE, depth=2).analyse(state).values)
 
 
 def test_stopped_alpha_beta_is_right_about_other_positions(short_steps, random_positions):
-    player, stops = AlphaBeta(TIC_TAC_TOE, depth=9), 0
+    agent, stops = AlphaBeta(TIC_TAC_TOE, depth=9), 0
     for index, state in enumerate(random_positions(TIC_TAC_TOE, 20, 3, seed=8)):
         try:
-            values = player.solve(state, stop_after(index)).values
+            values = agent.solve(state, stop_after(index)).values
         except Stopped:
             stops += 1
             continue
@@ -87,25 +87,25 @@ def test_stopped_alpha_beta_is_right_about_other_positions(short_steps, random_p
 def test_stopped_connect_four_solver_then_gives_the_right_answers(short_steps, random_positions):
     solver = ConnectFourSolver(SMALL)
     states = random_positions(SMALL, 4, 4, seed=1)
-    for state, questions in itertools.product(states, range(4)):
+    for state, calls in itertools.product(states, range(4)):
         with pytest.raises(Stopped):
-            solver.outcomes([state], None, stop_after(questions))
+            solver.outcomes([state], None, stop_after(calls))
         with pytest.raises(Stopped):
-            solver.solve(state, stop_after(questions))
+            solver.solve(state, stop_after(calls))
     fresh = ConnectFourSolver(SMALL)
-    assert np.array_equal(solver.outcomes(states, None, go_on), fresh.outcomes(states))
-    assert [solver.solve(s, go_on) for s in states] == [fresh.solve(s) for s in states]
+    assert np.array_equal(solver.outcomes(states, None, never), fresh.outcomes(states))
+    assert [solver.solve(s, never) for s in states] == [fresh.solve(s) for s in states]
 
 
 def test_a_stopped_solver_keeps_what_it_learned(short_steps, random_positions):
     (state,) = random_positions(SMALL, 1, 4, seed=1)
     fresh = ConnectFourSolver(SMALL)
     score = fresh.solve(state)
-    questions = fresh.nodes // 20 - 2  # nearly as many as it takes
-    assert questions > 20
+    calls = fresh.nodes // 20 - 2  # nearly as many as the solution needs
+    assert calls > 20
     solver = ConnectFourSolver(SMALL)
     with pytest.raises(Stopped):
-        solver.solve(state, stop_after(questions))
+        solver.solve(state, stop_after(calls))
     before = solver.nodes
     assert solver.solve(state) == score
     assert solver.nodes - before < fresh.nodes // 2
@@ -122,20 +122,20 @@ def test_positions_before_the_stop_were_reported(random_positions, game):
 
 
 def test_a_stop_from_another_thread_is_seen(short_steps):
-    # The empty board takes minutes without a book, so this test ends soon only by the stop.
+    # Without a book the empty board takes minutes, so only the stop ends this test soon.
     game = make_game("connect-four(rows=7,cols=6)")
-    wanted = threading.Event()
+    is_requested = threading.Event()
     is_working = threading.Event()
 
     def stop():
         is_working.set()
-        return wanted.is_set()
+        return is_requested.is_set()
 
-    def stop_it():
+    def request_stop():
         is_working.wait()
-        wanted.set()
+        is_requested.set()
 
-    thread = threading.Thread(target=stop_it)
+    thread = threading.Thread(target=request_stop)
     thread.start()
     with pytest.raises(Stopped):
         move_outcomes(game, [game.new_state()], stop=stop)
@@ -149,19 +149,19 @@ SOLVERS = {
 
 
 @pytest.mark.parametrize("kind", SOLVERS)
-def test_a_question_that_pauses_keeps_no_other_waiting(short_steps, kind):
+def test_a_paused_search_does_not_block_others(short_steps, kind):
     solver = SOLVERS[kind]()
     state, other = solver.game.new_state(), solver.game.new_state()
     solver.game.apply(other, 1)
-    is_pausing, may_go_on, found = threading.Event(), threading.Event(), []
+    is_pausing, may_continue, found = threading.Event(), threading.Event(), []
 
     def work():
-        asked = itertools.count()
+        made = itertools.count()
 
         def pause():
-            if next(asked) == 3:  # in the middle of the work
+            if next(made) == 3:  # in the middle of the search
                 is_pausing.set()
-                may_go_on.wait(60)
+                may_continue.wait(500)  # forever, except in a test that fails
             return False
 
         found.append(outcomes_by(solver, [state], stop=pause))
@@ -169,23 +169,23 @@ def test_a_question_that_pauses_keeps_no_other_waiting(short_steps, kind):
     thread = threading.Thread(target=work)
     thread.start()
     is_pausing.wait()
-    meanwhile = outcomes_by(solver, [other], stop=go_on)
+    concurrent = outcomes_by(solver, [other], stop=never)
     assert not found
-    may_go_on.set()
+    may_continue.set()
     thread.join()
-    assert np.array_equal(meanwhile, outcomes_by(SOLVERS[kind](), [other]))
+    assert np.array_equal(concurrent, outcomes_by(SOLVERS[kind](), [other]))
     assert np.array_equal(found[0], outcomes_by(SOLVERS[kind](), [state]))
 
 
 def test_perfect_player_can_be_stopped_and_then_plays_the_same(short_steps):
-    player, states = PerfectAgent(TIC_TAC_TOE), [TIC_TAC_TOE.new_state()] * 3
+    agent, states = PerfectAgent(TIC_TAC_TOE), [TIC_TAC_TOE.new_state()] * 3
     with pytest.raises(Stopped):
-        player.choose(states, 2, stop_after(0))
-    assert player.choose(states, 2, go_on) == player.choose(states, 2)
+        agent.choose(states, 2, stop_after(0))
+    assert agent.choose(states, 2, never) == agent.choose(states, 2)
 
 
 def test_an_error_leaves_the_solver_usable():
-    player = AlphaBeta(TIC_TAC_TOE)
+    agent = AlphaBeta(TIC_TAC_TOE)
     with pytest.raises(ValueError, match="not one of tic-tac-toe"):
-        player.solve(CONNECT_FOUR.new_state(), go_on)
-    assert player.solve(TIC_TAC_TOE.new_state(), go_on).depth == 6
+        agent.solve(CONNECT_FOUR.new_state(), never)
+    assert agent.solve(TIC_TAC_TOE.new_state(), never).depth == 6

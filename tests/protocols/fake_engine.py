@@ -1,6 +1,6 @@
-"""A program that speaks GTP for tic-tac-toe, well or badly: `python fake_engine.py FAULT [FILE]`.
+"""A GTP engine for tic-tac-toe, correct or faulty: `python fake_engine.py FAULT [FILE]`.
 
-It plays the first free cell. From its second move on it does what FAULT says.
+It plays the first free cell. From its second move on it has the given fault.
 """
 
 import os
@@ -44,7 +44,7 @@ def main(fault, file=""):
             if asked > 1:
                 answer = misbehave(fault, answer, moves)
             moves.append(answer.lower())
-        if file and fault == "writes down":
+        if file and fault == "logs commands":
             with open(file, "a") as log:
                 log.write(f"{command} {' '.join(rest)}".strip() + "\n")
         print(f"={number} {answer}\n", flush=True)

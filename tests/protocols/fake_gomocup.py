@@ -1,6 +1,6 @@
-"""A program that speaks Gomocup's protocol, well or badly: `python fake_gomocup.py FAULT [FILE]`.
+"""A Gomocup engine, correct or faulty: `python fake_gomocup.py FAULT [FILE]`.
 
-It plays the first free point, row by row. From its second move on it does what FAULT says.
+It plays the first free point, row by row. From its second move on it has the given fault.
 """
 
 import os

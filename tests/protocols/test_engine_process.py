@@ -1,6 +1,7 @@
-"""Programs as processes: lines both ways, and an end in every case."""
+"""Engines as processes: lines go both ways, and every failure ends the process."""
 
 import gc
+import io
 import os
 import shlex
 import subprocess
@@ -10,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from plainzero.protocols.engine_output import EngineOutput, read_output
 from plainzero.protocols.engine_process import EngineFailed, EngineProcess
 
-LONG = 30.0  # seconds: more than any of this takes
+LONG = 3600.0  # seconds; a test that hangs is ended sooner
 SHORT = 0.2
 
 
 def python(program):
-    """The command of a small program."""
+    """The command that runs a small program."""
     return f"{shlex.quote(sys.executable)} -S -E -u -c {shlex.quote(program)}"
 
 
@@ -26,7 +28,7 @@ def soon():
 
 
 def is_alive(pid):
-    """Whether it runs; what has ended and waits to be collected does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -55,7 +57,7 @@ def test_the_command_is_split_but_no_shell_sees_it():
     assert engine.read_line(soon()) == "['a b', 'c;d', '$HOME', '*']"
 
 
-def test_no_line_in_time_is_none_and_the_program_lives_on():
+def test_no_line_in_time_is_none_and_the_program_continues():
     engine = EngineProcess(ECHO)
     assert engine.read_line(time.monotonic() + 0.01) is None
     engine.send("now", soon())
@@ -72,7 +74,7 @@ def test_no_line_in_time_is_none_and_the_program_lives_on():
         (os.curdir, "there is no program"),
     ],
 )
-def test_what_cannot_be_started_is_named(command, words):
+def test_a_program_that_cannot_be_started_is_named(command, words):
     with pytest.raises(EngineFailed, match=words):
         EngineProcess(command)
 
@@ -82,10 +84,9 @@ def test_what_cannot_be_started_is_named(command, words):
     [
         ("import sys; print('x', file=sys.stderr); sys.exit(3)", "ended with exit code 3"),
         ("import os; os.kill(os.getpid(), 11)", "killed by signal 11 SIGSEGV"),
-        ("import os, time; os.close(1); time.sleep(600)", "closed its output"),
     ],
 )
-def test_a_program_that_ends_is_named_with_the_way_it_ended(program, words):
+def test_a_program_that_ends_is_reported_with_its_exit_status(program, words):
     engine = EngineProcess(python(program))
     with pytest.raises(EngineFailed, match=words) as failure:
         engine.read_line(soon())
@@ -93,7 +94,15 @@ def test_a_program_that_ends_is_named_with_the_way_it_ended(program, words):
     assert not engine.is_running
 
 
-def test_what_a_program_said_before_it_crashed_is_kept():
+def test_a_program_that_closes_its_output_fails(monkeypatch):
+    monkeypatch.setattr("plainzero.protocols.engine_process._PATIENCE", 0.1)
+    engine = EngineProcess(python("import os, time; os.close(1); time.sleep(600)"))
+    with pytest.raises(EngineFailed, match="closed its output"):
+        engine.read_line(soon())
+    assert not engine.is_running
+
+
+def test_output_before_a_crash_is_in_the_transcript():
     program = "import sys; print('loading'); print('no memory', file=sys.stderr); sys.exit(1)"
     engine = EngineProcess(python(program))
     assert engine.read_line(soon()) == "loading"
@@ -116,12 +125,35 @@ def test_a_program_that_does_not_read_fails_in_time():
     assert not engine.is_running
 
 
+class BrokenStream(io.BytesIO):
+    """Output that cannot be read."""
+
+    def read(self, size=-1):
+        raise OSError("broken")
+
+
+def test_output_that_cannot_be_read_has_ended():
+    output, stream = EngineOutput(), BrokenStream()
+    with pytest.raises(OSError, match="broken"):
+        read_output(output, stream)
+    assert output.has_ended and stream.closed
+    assert output.next_line(soon()) is None
+
+
+def test_a_program_that_fills_its_stderr_still_answers():
+    program = "import sys; sys.stderr.write('x\\n' * 500_000); print(input())"
+    engine = EngineProcess(python(program))
+    engine.send("hello", soon())
+    assert engine.read_line(soon()) == "hello"
+    engine.close()
+
+
 @pytest.mark.parametrize("program", ["while 1: print('bla')", "while 1: print('bla', end='')"])
-def test_babble_is_stopped_before_it_fills_the_memory(program):
+def test_endless_output_is_stopped_before_it_fills_the_memory(program):
     engine = EngineProcess(python(program))
     with pytest.raises(EngineFailed, match="wrote too much"):
         while True:
-            time.sleep(SHORT)  # so that nobody reads as fast as it writes
+            time.sleep(SHORT)  # reads more slowly than it writes
             engine.read_line(soon())
     assert len(engine.transcript) < 2_000_000 and not engine.is_running
 
@@ -173,14 +205,14 @@ def test_programs_end_with_the_interpreter():
     program = (
         "import time; from plainzero.protocols.engine_process import EngineProcess\n"
         f"kept = EngineProcess({sleeper!r})\n"
-        "print(kept.read_line(time.monotonic() + 30))"
+        f"print(kept.read_line(time.monotonic() + {LONG}))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ended.stderr == ""
     wait_for_end(int(ended.stdout))
 
 
-def test_closing_twice_is_no_mistake_and_asking_after_it_is_one():
+def test_closing_twice_is_allowed_and_sending_after_it_is_an_error():
     engine = EngineProcess(ECHO)
     engine.close()
     engine.close()

@@ -1,4 +1,4 @@
-"""Whole games of Go against GNU Go with our referee: nothing illegal, no hang, the same score."""
+"""Whole games of Go against GNU Go: no illegal move, no hang, and the same score as ours."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from plainzero.protocols.gtp.engine import GtpEngine
 pytestmark = pytest.mark.slow
 
 GAME = make_game("go(size=7,komi=7.5)")
-# It captures what is dead before it passes, since our score takes all stones for alive.
+# It captures dead stones before it passes, because our score counts all stones as alive.
 COMMAND = (
     "gnugo --mode gtp --level 1 --seed 1 --chinese-rules --positional-superko "
     "--capture-all-dead --play-out-aftermath"
@@ -24,7 +24,7 @@ COMMAND = (
 
 @pytest.fixture(scope="module")
 def gnugo(pytestconfig):
-    """The command that starts it."""
+    """The command that starts GNU Go."""
     try:
         find_program("gnugo")
     except EngineFailed as failure:
@@ -34,7 +34,7 @@ def gnugo(pytestconfig):
 
 @pytest.fixture(scope="module")
 def result(gnugo):
-    """Games from a few openings against random play, the quickest player there is."""
+    """Games from a few openings against random play, the fastest opponent."""
     generator, openings = np.random.default_rng(5), []
     for _ in range(3):
         state, actions = GAME.new_state(), []
@@ -64,7 +64,7 @@ def test_our_score_is_gnugos(result, gnugo):
 
 
 def final_scores(engine, record):
-    """What the engine says of a finished game, and by how much black leads in our count."""
+    """The engine's score of a finished game, and black's lead by our count."""
     state, movers = GAME.new_state(), []
     moves = [*record.opening, *record.moves]
     for action in moves:

@@ -1,4 +1,4 @@
-"""Programs that speak Gomocup's protocol as opponents: they follow games, and lose by faults."""
+"""Gomocup engines as agents: they follow games, and lose those in which they fail."""
 
 import shlex
 import sys
@@ -12,11 +12,12 @@ from plainzero.arena.match import MatchSettings, play_match
 from plainzero.arena.match_files import save_transcripts
 from plainzero.arena.openings import Opening
 from plainzero.opponents.agent import Forfeit, GameHistory
+from plainzero.protocols.engine_agent import EngineLimits
 from plainzero.protocols.gomocup.engine import find_rule, name_point, parse_point
 
 GAME = make_game("gomoku(size=5)")
 PROGRAM = Path(__file__).parent / "fake_gomocup.py"
-WAITED_FOR = ("falls silent", "babbles", "answers nonsense")  # until the time is over
+WAITED_FOR = ("falls silent", "babbles", "answers nonsense")  # until the time limit
 
 
 def command(fault="", file=""):
@@ -72,7 +73,7 @@ def test_points_are_counted_from_the_top_left():
         assert parse_point(GAME, text) is None
 
 
-def test_an_engine_is_told_the_board_the_rule_and_its_limits(tmp_path):
+def test_an_engine_receives_the_board_the_rule_and_its_limits(tmp_path):
     game = make_game("gomoku(size=7,rule=renju)")
     fake("", tmp_path / "log", "engines=1,seconds=2.5,memory_mb=350", game).close()
     assert said(tmp_path / "log") == [
@@ -89,7 +90,7 @@ def test_a_game_is_followed_by_its_moves(tmp_path):
     assert said(tmp_path / "log")[3:] == ["BEGIN", "TURN 1,1"]
 
 
-def test_the_stones_of_an_opening_or_of_another_game_are_put_on_the_board(tmp_path):
+def test_an_opening_or_another_game_is_set_up_with_board(tmp_path):
     engine = fake("", tmp_path / "log")
     assert answers(engine, played("2,2", "3,3")) == ["0,0"]
     assert answers(engine, played("0,0")) == ["1,0"]
@@ -99,7 +100,7 @@ def test_the_stones_of_an_opening_or_of_another_game_are_put_on_the_board(tmp_pa
     ]
 
 
-def test_an_engine_that_cannot_restart_starts(tmp_path):
+def test_an_engine_without_restart_is_started_again(tmp_path):
     engine = fake("cannot restart", tmp_path / "log")
     assert answers(engine, played(), played(number=1)) == ["0,0", "0,0"]
     assert said(tmp_path / "log")[3:] == ["BEGIN", "RESTART", "START 5", "BEGIN"]
@@ -119,17 +120,20 @@ def test_an_engine_that_cannot_restart_starts(tmp_path):
         ("does not understand", "refused 'TURN 1,1': UNKNOWN"),
     ],
 )
-def test_a_faulty_engine_loses_the_game_and_is_named(fault, words):
-    engine = fake(fault, limits="engines=1" + ",seconds=0.05" * (fault in WAITED_FOR))
+def test_a_faulty_engine_loses_the_game_and_is_named(fault, words, monkeypatch):
+    engine = fake(fault)
     assert answers(engine, played()) == ["0,0"]
-    (gave_up,) = answers(engine, played("0,0", "1,1"))
-    assert words in gave_up.fault and gave_up.fault.startswith("python")
-    assert "> TURN 1,1" in gave_up.transcript
-    assert answers(engine, played("0,0", "1,1", number=1)) == ["1,0"]  # it was started again
+    with monkeypatch.context() as patches:
+        if fault in WAITED_FOR:
+            patches.setattr(EngineLimits, "longest", 0.3)
+        (forfeit,) = answers(engine, played("0,0", "1,1"))
+    assert words in forfeit.fault and forfeit.fault.startswith("python")
+    assert "> TURN 1,1" in forfeit.transcript
+    assert answers(engine, played("0,0", "1,1", number=1)) == ["1,0"]  # it was restarted
     engine.close()
 
 
-def test_a_match_counts_faults_and_keeps_what_was_said(tmp_path):
+def test_a_match_counts_faults_and_saves_transcripts(tmp_path):
     result = play(fake("crashes"))
     assert result.as_dict()["lost_by_fault"] == [2, 0] and result.tally.losses == 2
     kept = save_transcripts([result], tmp_path / "games.jsonl")
@@ -177,7 +181,7 @@ def test_rules_have_the_protocols_numbers():
 def test_our_own_program_is_an_engine_like_others():
     game = make_game("gomoku(size=6,rule=renju)")
     ours = shlex.join([sys.executable, *"-m plainzero.cli gomocup --agent random".split()])
-    engine = parse_agent(f"gomocup[engines=1,seconds=30]:{ours}", game)
+    engine = parse_agent(f"gomocup[engines=1,seconds=300,startup=500]:{ours}", game)
     opening = Opening((), game.new_state())
     plan = MatchSettings(openings=(opening, opening))
     result = play_match(game, (engine, parse_agent("random", game)), plan)

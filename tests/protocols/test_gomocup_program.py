@@ -1,4 +1,4 @@
-"""`plainzero gomocup`: the protocol, the limits, whatever comes in."""
+"""`plainzero gomocup`: the protocol, the limits, and invalid input."""
 
 import functools
 import random
@@ -24,7 +24,7 @@ def make_session(agent):
 
 
 def talk(*lines, agent="random"):
-    """The lines of all answers to some lines."""
+    """All lines of the answers to the lines."""
     return converse(make_session(agent), *lines)
 
 
@@ -40,7 +40,7 @@ def board(session):
 
 
 def after(*lines):
-    """A session on a board of 5×5, and what it said last."""
+    """A session on a 5×5 board, and its last answer."""
     session = make_session("random")
     said = converse(session, "START 5", *lines)
     return session, said[-1]
@@ -51,7 +51,7 @@ def is_point(text):
     return x.isdecimal() and y.isdecimal()
 
 
-def test_a_session_as_a_referee_leads_it():
+def test_a_session_with_a_tournament_manager():
     said = talk(
         "START 7", "INFO rule 1", "BEGIN", "TURN 6,6", "RESTART", "TURN 3,3", "END", "ABOUT"
     )
@@ -102,7 +102,7 @@ def test_lines_are_read_with_tolerance(line, parts):
         ("INFO timeout_turn soon", "MESSAGE INFO timeout_turn: 'soon' is not a whole number"),
     ],
 )
-def test_what_cannot_be_done_is_answered_and_changes_nothing(line, answer):
+def test_invalid_commands_are_refused_and_change_nothing(line, answer):
     session, _ = after("PLAY 2,2")
     before = board(session)
     (said,) = converse(session, line)
@@ -127,7 +127,7 @@ def test_turn_plays_for_both():
     assert board(session)[0][1] == "x" and board(session)[y][x] == "o"
 
 
-def test_play_puts_down_what_it_is_told():
+def test_play_plays_the_given_point():
     session, said = after("PLAY 4,1")
     assert said == "4,1" and board(session)[1] == "....x"
 
@@ -148,18 +148,18 @@ def place(*stones, rule=0):
         (["0,0,2"], "x....", 1),
         (["0,0,1", "1,0,2"], "xo...", 0),
         (["0,0,2", "1,0,1", "2,0,2"], "xox..", 1),
-        (["0,0,2", "1,0,2", "2,0,1"], "xxo..", 1),  # another order of the same
-        (["0,0,1", "1,0,1", "2,0,2"], "xxo..", 0),  # one more of ours: they just stand there
+        (["0,0,2", "1,0,2", "2,0,1"], "xxo..", 1),  # the same stones in another order
+        (["0,0,1", "1,0,1", "2,0,2"], "xxo..", 0),  # no game leads to these stones
     ],
 )
-def test_a_board_tells_who_is_first(stones, first_row, colour):
+def test_a_board_determines_who_moved_first(stones, first_row, colour):
     session, said = place(*stones)
     assert is_point(said)
     assert converse(session, f"TAKEBACK {said}") == ["OK"]
     assert board(session)[0] == first_row and int(session.state.to_play) == colour
 
 
-def test_a_game_goes_on_after_a_board():
+def test_a_game_continues_after_a_board():
     session, _ = place("0,0,2", "1,0,1", "2,0,2")
     free = next(f"{x},{y}" for y in range(1, 5) for x in range(5) if board(session)[y][x] == ".")
     (said,) = converse(session, f"TURN {free}")
@@ -177,12 +177,12 @@ def test_a_game_goes_on_after_a_board():
         ([f"{x},0,1" for x in range(5)], "the game is over"),
     ],
 )
-def test_a_board_that_cannot_be_is_refused(stones, words):
+def test_an_impossible_board_is_refused(stones, words):
     _, said = place(*stones)
     assert said.startswith("ERROR ") and words in said
 
 
-def test_a_board_without_its_end_does_not_swallow_the_next_command():
+def test_a_board_without_done_does_not_swallow_the_next_command():
     assert after("BOARD", "1,1,2", "RESTART")[1] == "OK"
     assert talk("START 5", "BOARD", "1,1,2", "END") == ["OK", "ERROR END came before DONE"]
     assert talk("START 5", "BOARD", "1,1,2") == ["OK", "ERROR the board ended without DONE"]
@@ -220,7 +220,7 @@ def test_the_rule_is_a_number(bits, rule):
 @pytest.mark.parametrize(
     ("bits", "name"), [(8, " (caro)"), (9, " (caro)"), (2, " (continuous play)"), (64, "")]
 )
-def test_rules_that_are_not_played_are_refused_until_another_one_comes(bits, name):
+def test_unsupported_rules_are_refused_until_another_one_is_set(bits, name):
     words = f"unsupported rule {bits}{name}; rules are"
     said = talk("START 5", f"INFO rule {bits}", "BEGIN", "START 5", "INFO rule 0", "BEGIN")
     assert words in said[1] and said[1].startswith("MESSAGE")
@@ -228,7 +228,7 @@ def test_rules_that_are_not_played_are_refused_until_another_one_comes(bits, nam
     assert is_point(said[4])
 
 
-def test_stones_stay_where_the_rule_changes():
+def test_stones_stay_when_the_rule_changes():
     session, _ = after("TURN 0,0")
     before = board(session)
     converse(session, "INFO rule 4")
@@ -252,7 +252,7 @@ def limits(**information):
     return taken
 
 
-def test_where_nothing_is_said_there_is_no_limit():
+def test_there_is_no_limit_by_default():
     assert limits().allot(0) is None
     assert limits(timeout_match=0, time_left=NO_LIMIT).allot(0) is None
     assert limits(max_memory=0).tree_bytes(100 * MIB, 10 * MIB) == 100 * MIB
@@ -273,7 +273,7 @@ def test_the_time_of_a_game_is_shared_and_never_used_up():
     assert clock.allot(200) == 0.01
 
 
-def test_the_other_sides_word_on_the_time_counts():
+def test_time_left_overrides_our_own_clock():
     clock = limits(timeout_turn=5000, timeout_match=100000, time_left=1000)
     assert clock.allot(0) < 0.1
     assert limits(timeout_turn=1000, time_left=NO_LIMIT).allot(0) > 0.8
@@ -297,7 +297,7 @@ def test_a_tree_has_the_memory_that_is_left():
     assert 10 * MIB < resident_bytes() < 64 * 1024 * MIB
 
 
-def test_a_search_is_kept_to_time_and_memory():
+def test_a_search_is_limited_in_time_and_memory():
     session = make_session("uct:100000000")
     unlimited = session.limited_agent().config
     session.limits.take("max_memory", resident_bytes() + 64 * MIB)
@@ -309,7 +309,7 @@ def test_a_search_is_kept_to_time_and_memory():
     assert asked.max_bytes == limited.max_bytes
 
 
-def test_a_clock_rules_the_search():
+def test_the_clock_limits_the_search():
     said = talk(
         *("START 15", "INFO timeout_turn 200", "INFO max_memory 400000000", "BOARD"),
         *("0,0,1", "0,4,2", "1,0,1", "1,4,2", "2,0,1", "2,4,2", "3,0,1", "3,4,2", "DONE"),
@@ -318,10 +318,10 @@ def test_a_clock_rules_the_search():
     assert said == ["OK", "4,0"]  # five in a row
 
 
-# ---- whatever comes in --------------------------------------------------------------------------
+# ---- invalid input ------------------------------------------------------------------------------
 
 
-def test_garbage_is_answered_and_survived():
+def test_garbage_is_refused_without_a_crash():
     generator = random.Random(4)
     session = make_session("random")
     names = "START RECTSTART RESTART BEGIN TURN BOARD TAKEBACK PLAY INFO ABOUT DONE SUGGEST".split()
@@ -345,5 +345,5 @@ def test_the_command_speaks_on_stdin_and_stdout(plainzero):
     assert (code, out, err) == (0, "OK\n1,2\n", "")
 
 
-def test_an_agent_that_there_is_not_is_refused(refused):
+def test_an_unknown_agent_is_refused(refused):
     assert "unknown agent 'nobody'" in refused("gomocup", "--agent", "nobody")

@@ -1,4 +1,4 @@
-"""Programs that speak GTP as opponents: they follow games, and lose those in which they fail."""
+"""GTP engines as agents: they follow games, and lose those in which they fail."""
 
 import collections
 import json
@@ -21,9 +21,8 @@ pytestmark = pytest.mark.slow
 
 GAME = make_game("tic-tac-toe")
 PROGRAM = Path(__file__).parent / "fake_engine.py"
-
-
-WAITED_FOR = ("falls silent", "babbles")  # until the time is over
+PATIENCE = "plainzero.protocols.engine_process._PATIENCE"
+WAITED_FOR = ("falls silent", "babbles")  # until the time limit
 
 
 def command(fault="", file=""):
@@ -63,13 +62,13 @@ def test_an_engine_plays_whole_games():
         assert state.is_over
 
 
-def test_games_side_by_side_go_as_one_after_the_other():
+def test_parallel_games_equal_sequential_ones():
     results = [play(fake(limits=f"engines={count}"), 10) for count in (1, 3)]
     assert results[0].records == results[1].records
 
 
-def test_an_engine_hears_every_move_of_its_opponent_and_of_the_opening(tmp_path):
-    engine = fake("writes down", tmp_path / "log")
+def test_an_engine_receives_every_move_of_its_opponent_and_of_the_opening(tmp_path):
+    engine = fake("logs commands", tmp_path / "log")
     decisions = engine.choose_with_history([played("b2", "c3")], 0)
     assert [name_of(action) for action in decisions] == ["a1"]
     engine.choose_with_history([played("b2", "c3", "a1", "a3")], 0)
@@ -79,11 +78,13 @@ def test_an_engine_hears_every_move_of_its_opponent_and_of_the_opening(tmp_path)
     ]
 
 
-def test_an_engine_goes_back_by_undo_or_starts_anew_where_the_game_is_another(tmp_path):
-    engine = fake("writes down", tmp_path / "log")
+def test_an_engine_goes_back_by_undo_or_starts_over_for_another_game(tmp_path):
+    engine = fake("logs commands", tmp_path / "log")
     engine.choose_with_history([played("b2", "c3", "a2")], 0)
-    engine.choose_with_history([played("b2", "c3", "a3")], 0)  # two back, where two are shared
-    engine.choose_with_history([played("c1")], 0)  # nothing is shared
+    engine.choose_with_history(
+        [played("b2", "c3", "a3")], 0
+    )  # two moves in common: undoes the other two
+    engine.choose_with_history([played("c1")], 0)  # nothing in common
     assert (tmp_path / "log").read_text().splitlines()[7:] == [
         *("undo", "undo", "play black a3", "genmove white"),
         *("clear_board", "play black c1", "genmove white"),
@@ -98,19 +99,19 @@ def test_several_games_of_one_process_are_kept_apart():
 
 
 def test_a_match_is_stopped_between_the_games_of_a_round(tmp_path):
-    engine, log = fake("writes down", tmp_path / "log"), tmp_path / "log"
+    engine, log = fake("logs commands", tmp_path / "log"), tmp_path / "log"
 
-    def is_enough():
+    def has_three_moves():
         return log.read_text().count("genmove") == 3
 
     agents = (engine, parse_agent("random", GAME))
-    result = play_match(GAME, agents, MatchSettings(20), stop=is_enough)
+    result = play_match(GAME, agents, MatchSettings(20), stop=has_three_moves)
     engine.close()
     assert result.was_interrupted and not result.records
     assert log.read_text().count("genmove") == 3
 
 
-def test_names_of_moves_may_be_shouted():
+def test_names_of_moves_may_be_upper_case():
     engine = fake("shouts")
     assert name_of(engine.choose_with_history([played("a1")], 0)[0]) == "b1"
     assert name_of(engine.choose_with_history([played("a1", "b1", "c1")], 0)[0]) == "a2"
@@ -122,14 +123,16 @@ def test_names_of_moves_may_be_shouted():
         ("crashes", "ended with exit code 3"),
         ("is killed", "was killed by signal 11"),
         ("falls silent", "no answer to 'genmove"),
-        ("babbles", "in 1|wrote too much"),  # whichever is seen first
+        ("babbles", "in 3|wrote too much"),  # whichever comes first
         ("closes its output", "closed its output"),
         ("plays an illegal move", "which is not legal"),
         ("answers nonsense", "answered 'z99 of course', not a move of tic-tac-toe"),
     ],
 )
-def test_a_faulty_engine_loses_the_game_and_is_named(fault, words, tmp_path):
-    engine = fake(fault, limits="engines=2" + ",seconds=0.05" * (fault in WAITED_FOR))
+def test_a_faulty_engine_loses_the_game_and_is_named(fault, words, tmp_path, monkeypatch):
+    if fault == "closes its output":
+        monkeypatch.setattr(PATIENCE, 0.1)
+    engine = fake(fault, limits="engines=2" + ",seconds=2" * (fault in WAITED_FOR))
     result = play(engine, 2)
     faults = result.faults[0]
     assert faults and result.faults[1] == []
@@ -144,7 +147,7 @@ def test_a_faulty_engine_loses_the_game_and_is_named(fault, words, tmp_path):
     assert kept.read_text().count(f"# {engine.name}\n") == len(faults)
 
 
-def test_what_a_crashing_engine_wrote_is_kept(tmp_path):
+def test_the_transcript_of_a_crashed_engine_is_saved(tmp_path):
     result = play(fake("crashes"))
     path = save_transcripts([result])
     assert "! bug: index out of range" in path.read_text()
@@ -162,7 +165,7 @@ def test_an_engine_that_failed_is_started_again_for_the_next_game():
     assert name_of(first[0]) == "a1" and isinstance(first[1], Forfeit) and name_of(first[2]) == "a1"
 
 
-def test_resigning_loses_and_is_no_fault(tmp_path):
+def test_resigning_loses_and_is_not_a_fault(tmp_path):
     result = play(fake("resigns"), 6)
     resigned = [record for record in result.records if record.loser is not None]
     assert resigned and result.faults == ([], [])
@@ -173,11 +176,11 @@ def test_resigning_loses_and_is_no_fault(tmp_path):
     assert [game.resigned for game in read] == [record.loser for record in result.records]
 
 
-def test_an_engine_that_is_slow_but_in_time_is_no_fault():
-    assert play(fake("is slow", limits="engines=2,seconds=20")).faults == ([], [])
+def test_an_engine_that_is_slow_but_in_time_has_no_faults():
+    assert play(fake("is slow", limits="engines=2,seconds=300")).faults == ([], [])
 
 
-def test_lines_that_are_no_answers_are_passed_over():
+def test_lines_that_are_not_answers_are_skipped():
     assert play(fake("speaks first")).faults == ([], [])
 
 
@@ -223,7 +226,7 @@ def test_our_own_program_is_an_engine_like_others(game):
         ]
     )
     opening = Opening((), game.new_state())
-    engine = parse_agent(f"gtp[engines=1]:{ours}", game)
+    engine = parse_agent(f"gtp[engines=1,startup=500]:{ours}", game)
     result = play_match(
         game, (engine, parse_agent("random", game)), MatchSettings(openings=(opening, opening))
     )

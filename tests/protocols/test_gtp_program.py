@@ -1,4 +1,4 @@
-"""`plainzero gtp`: the protocol, the clock, whatever comes in."""
+"""`plainzero gtp`: the protocol, the clock, and invalid input."""
 
 import functools
 import random
@@ -20,7 +20,7 @@ def make_session(game, agent, seed=0):
 
 
 def talk(*lines, game="go(size=5)", agent="random"):
-    """The answers to some lines, each without the empty line behind it."""
+    """The answers to the lines, each without its trailing empty line."""
     return converse(make_session(game, agent), *lines)
 
 
@@ -33,7 +33,7 @@ def converse(session, *lines):
 
 
 def board(*lines, **options):
-    """The rows of the board after some lines, from the top."""
+    """The rows of the board after the lines, from the top."""
     *_, shown = talk(*lines, "showboard", **options)
     return ["".join(row.split()[1:]) for row in shown.splitlines()[1:]]
 
@@ -108,7 +108,7 @@ def test_stones_are_played_captured_and_taken_back():
         ("lz-analyze avoid b a1 10", "? unknown argument avoid; use lz-analyze"),
     ],
 )
-def test_what_cannot_be_done_is_answered_and_changes_nothing(line, answer):
+def test_invalid_commands_are_refused_and_change_nothing(line, answer):
     before, refused, after = talk("play w c3", "showboard", line, "showboard")[1:]
     assert refused.startswith(answer) and before == after
 
@@ -118,7 +118,7 @@ def test_a_colour_may_move_out_of_turn_where_the_game_has_a_pass():
     assert board(*stones)[0] == "oo..." and board(*stones)[4] == "xxx.."
 
 
-def test_players_may_go_on_after_two_passes():
+def test_players_may_continue_after_two_passes():
     passes = ["play b c3", "play w pass", "play b pass"]
     assert board(*passes, "play b a1")[4] == "x...."
     assert board(*passes, "play w a1")[4] == "o...."
@@ -132,11 +132,11 @@ def test_out_of_turn_is_refused_where_nobody_can_pass():
     assert answers[-3:] == ["? the game is over", "? the game is over", "= B+"]
 
 
-def test_swapping_goes_by_the_name_that_others_have_for_it():
+def test_swapping_has_its_usual_gtp_name():
     assert talk("play b a1", "play w swap-pieces", game="hex(size=3,swap=true)") == ["=", "="]
 
 
-def test_a_pass_that_others_leave_out_is_played_for_them():
+def test_a_pass_that_others_omit_is_played_for_them():
     session = make_session("othello(size=4)", "random")
     moves = random.Random(1)
     while not session.position.state.is_over:
@@ -200,7 +200,7 @@ def test_genmove_plays_and_reg_genmove_does_not():
     assert first == again == played and len(session.position.moves) == 1
 
 
-def test_two_of_us_play_whole_games():
+def test_two_sessions_play_whole_games():
     for game in ("go(size=4)", "othello(size=4)", "hex(size=4)", "gomoku(size=6)", "tic-tac-toe"):
         session = make_session(game, "random", seed=1)
         while not session.position.state.is_over:
@@ -210,7 +210,7 @@ def test_two_of_us_play_whole_games():
         assert converse(session, "final_score")[0].startswith("= ")
 
 
-def test_a_saved_game_is_loaded_as_far_as_asked(tmp_path):
+def test_a_saved_game_is_loaded_up_to_a_move(tmp_path):
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]FF[4]SZ[5]KM[6.5];B[cc];W[bc];B[bb])")
     session = make_session("go(size=9)", "random")
@@ -224,7 +224,7 @@ def test_a_saved_game_is_loaded_as_far_as_asked(tmp_path):
     assert len(session.position.moves) == 4
 
 
-def test_garbage_is_answered_and_survived():
+def test_garbage_is_refused_without_a_crash():
     generator = random.Random(4)
     session = make_session("go(size=3)", "random")
     (listed,) = converse(session, "list_commands")
@@ -241,7 +241,7 @@ def test_garbage_is_answered_and_survived():
 # ---- the clock ----------------------------------------------------------------------------------
 
 
-def test_without_limits_there_is_no_time_for_a_move():
+def test_without_limits_a_move_has_no_time_limit():
     assert Clock(TimeSettings(0, 10, 0)).allot(30) is None
 
 
@@ -256,9 +256,9 @@ def test_without_limits_there_is_no_time_for_a_move():
         TimeSettings(60, 1, 1),
     ],
 )
-def test_what_is_allotted_never_uses_up_the_time(settings):
+def test_allotted_time_never_exceeds_the_time_left(settings):
     clock = Clock(settings)
-    left, stones = settings.main, 0  # as a referee counts them
+    left, stones = settings.main, 0  # as the controller counts them
     if not settings.main:
         left, stones = settings.period, settings.stones
     for move in range(200):
@@ -273,7 +273,7 @@ def test_what_is_allotted_never_uses_up_the_time(settings):
         elif stones:
             stones -= 1
         if not settings.stones and left < 1:
-            break  # what is left of an absolute time is used in the smallest steps
+            break  # the rest of an absolute time is used in the smallest steps
         assert left >= 0
 
 
@@ -284,7 +284,7 @@ def test_most_of_the_time_is_used():
     assert 9 < clock.allot(30) < 10
 
 
-def test_the_other_sides_word_on_the_time_counts():
+def test_time_left_overrides_our_own_clock():
     session = make_session("go(size=5)", "random")
     converse(session, "time_settings 100 20 2", "time_left w 7 1")
     black, white = session.clocks
@@ -296,22 +296,22 @@ def test_the_other_sides_word_on_the_time_counts():
 # ---- with a search ------------------------------------------------------------------------------
 
 
-def test_an_analysis_goes_on_until_the_next_line():
-    lines, written, may_go_on = iter(["lz-analyze b 1", "3 name"]), [], threading.Event()
+def test_an_analysis_continues_until_the_next_line():
+    lines, written, may_continue = iter(["lz-analyze b 1", "3 name"]), [], threading.Event()
 
-    def come_in():
+    def arriving_lines():
         yield next(lines)
-        may_go_on.wait(600)
+        may_continue.wait(600)
         yield next(lines)
 
     def write(text):
         written.append(text)
         if sum(part.startswith("info") for part in written) == 3:
-            may_go_on.set()
+            may_continue.set()
 
     session = make_session("tic-tac-toe", "uct:100")
-    session.make_ready()  # compiling takes its time, and no line says so
-    GtpServer(session, LineReader(come_in()), write).serve()
+    session.make_ready()  # compiles, which takes long and prints nothing
+    GtpServer(session, LineReader(arriving_lines()), write).serve()
     assert written[0] == "=\n" and written[-2:] == ["\n", "=3 PlainZero\n\n"]
     infos = [part for part in written if part.startswith("info")]
     assert len(infos) >= 3 and all(part.count("\n") == 1 for part in infos)
@@ -325,7 +325,7 @@ def test_an_analysis_goes_on_until_the_next_line():
     assert moves[0].split()[1] == "b2"
 
 
-def test_a_clock_rules_the_search():
+def test_the_clock_limits_the_search():
     session = make_session("tic-tac-toe", "uct:100000000")
     answers = converse(session, "time_settings 0 1 4", "genmove b")
     assert answers == ["=", "= b2"]
@@ -346,5 +346,5 @@ def test_the_command_speaks_on_stdin_and_stdout(plainzero):
         (["--agent", "nobody"], "unknown agent 'nobody'"),
     ],
 )
-def test_what_cannot_be_served_is_refused(refused, arguments, words):
+def test_invalid_options_are_refused(refused, arguments, words):
     assert words in refused("gtp", *arguments)

@@ -1,7 +1,7 @@
-"""The search of docs/algorithm.md once more, in plain Python: slow, and made to be obviously right.
+"""A second implementation of docs/algorithm.md in plain Python: slow, and obviously correct.
 
-It shares nothing with `plainzero.search` but the options and the random numbers, so where the two
-disagree one of them is wrong. `search.py` is the whole; the other files are its formulas.
+It shares only the options and the random numbers with `plainzero.search`, so if the two disagree,
+one of them is wrong. `search.py` is the algorithm; the other files are its formulas.
 """
 
 from .search import ReferenceResult, ReferenceSearcher, reference_search

@@ -7,7 +7,7 @@ from .tree import Leaf
 
 
 def back_up(leaf: Leaf, result: list[float]) -> None:
-    """Counts the result at every edge and node from the leaf to the root."""
+    """Adds the result to every edge and node on the path."""
     for node, edge in leaf.path:
         edge.pending -= 1
         edge.visits += 1
@@ -20,7 +20,7 @@ def back_up(leaf: Leaf, result: list[float]) -> None:
 
 
 def prove(game: Game, leaf: Leaf, result: list[float]) -> None:
-    """Carries the exact result of a finished game upward, as far as it settles something."""
+    """Propagates the exact result of a finished game upward, as far as it proves anything."""
     for node, edge in reversed(leaf.path):
         edge.proven = result[node.mover]
         proofs = [edge.proven for edge in node.edges]
@@ -31,7 +31,7 @@ def prove(game: Game, leaf: Leaf, result: list[float]) -> None:
 
 
 def learn_amaf(leaf: Leaf, rollout: list[tuple[int, int]], result: list[float]) -> None:
-    """Every node of the simulation learns from the moves at or after it, each once."""
+    """Updates the AMAF statistics of every node with the moves from it on, each counted once."""
     tree_moves = [(node.mover, edge.action) for node, edge in leaf.path]
     for i, node in enumerate([*(node for node, _ in leaf.path), leaf.node]):
         for player, action in {*tree_moves[i:], *rollout}:

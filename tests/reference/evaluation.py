@@ -27,7 +27,7 @@ def ask(evaluator: Any, game: Game, node: Node) -> tuple[list[float], list[float
 
 
 def split(game: Game, mover: int, value: float) -> list[float]:
-    """One number for the mover as one for each of one or two players."""
+    """The mover's value as a value for each of one or two players."""
     return [value if player == mover else -value for player in range(game.num_players)]
 
 
@@ -48,7 +48,7 @@ def set_priors(node: Node, logits: list[float]) -> None:
 
 
 def softmax(logits: list[float]) -> list[float]:
-    """Probabilities in proportion to exp(logit); equal ones where every logit is −∞."""
+    """Probabilities proportional to exp(logit); equal ones if every logit is −∞."""
     if not logits or max(logits) == -math.inf:
         return [1 / len(logits) for _ in logits]
     powers = [math.exp(logit - max(logits)) for logit in logits]
@@ -56,7 +56,7 @@ def softmax(logits: list[float]) -> list[float]:
 
 
 def random_game(game: Game, state: Any, streams: Any) -> tuple[list[float], list[tuple[int, int]]]:
-    """A result per player, and the (player, action) pairs on the way to it."""
+    """The result per player, and the (player, action) pairs that led to it."""
     state, moves = game.copy(state), []
     while not state.is_over:
         play_chance(game, state, streams)
@@ -70,7 +70,7 @@ def random_game(game: Game, state: Any, streams: Any) -> tuple[list[float], list
 
 
 def play_chance(game: Game, state: Any, streams: Any) -> None:
-    """Draws and plays what chance does until a player has to decide."""
+    """Draws and plays chance outcomes until a player is to move."""
     while state.to_play == CHANCE and not state.is_over:
         outcomes = [Edge(action, p, p) for action, p in game.chances(state)]
         play_move(game, state, choose_outcome(outcomes, random_unit(streams, 0)).action)
@@ -83,7 +83,7 @@ def play_move(game: Game, state: Any, action: int) -> None:
 
 
 def returns(state: Any) -> list[float]:
-    """What a finished game brought each player."""
+    """The result of a finished game for each player."""
     return [float(x) for x in state.returns]
 
 

@@ -18,12 +18,12 @@ def choose_at_root(root: Node, config: SearchConfig) -> Edge:
 
 
 def best_of(root: Node, edges: list[Edge], config: SearchConfig) -> Edge:
-    """The edge with the largest g + ℓ + σ(Q); of equals, the first."""
+    """The edge with the largest g + ℓ + σ(Q); the first of equals."""
     return max(edges, key=lambda edge: edge.gumbel + improved_logit(root, edge, config))
 
 
 def choose_below_root(node: Node, config: SearchConfig) -> Edge:
-    """The edge whose share of the visits lies furthest below the improved policy."""
+    """The edge whose share of the visits is furthest below the improved policy."""
     policy = dict(zip(node.edges, improved_policy(node, config), strict=True))
     edges = [edge for edge in node.edges if edge.proven != -1.0] or node.edges[:1]
     return max(edges, key=lambda edge: policy[edge] - edge.tried / (1 + node.tried_sum))
@@ -37,7 +37,7 @@ def improved_policy(node: Node, config: SearchConfig) -> list[float]:
 
 
 def improved_logit(node: Node, edge: Edge, config: SearchConfig) -> float:
-    """ℓ + σ(Q), with v_mix for a Q that is not known."""
+    """ℓ + σ(Q), with v_mix if Q is unknown."""
     q = edge.exact_q if edge.visits > 0 else mixed_value(node)
     most = max(other.visits for other in node.edges)
     sigma = (config.gumbel_c_visit + most) * config.gumbel_c_scale * (q + 1) / 2
@@ -45,7 +45,7 @@ def improved_logit(node: Node, edge: Edge, config: SearchConfig) -> float:
 
 
 def mixed_value(node: Node) -> float:
-    """v_mix: the node's own evaluation and the Q of the edges that were tried, by prior."""
+    """v_mix: the node's own evaluation mixed with the Q of visited edges, weighted by prior."""
     own = node.own_values[node.mover]
     tried = [edge for edge in node.edges if edge.visits > 0]
     mass = sum(edge.prior for edge in tried)
@@ -56,7 +56,7 @@ def mixed_value(node: Node) -> float:
 
 
 def required_visits(num_edges: int, config: SearchConfig) -> list[int]:
-    """r(t) for every simulation t: how many visits an edge must have to be the next."""
+    """r(t) for every simulation t: the number of visits an edge must have to be selected."""
     m = min(config.gumbel_actions, num_edges)
     if m == 1:
         return list(range(config.simulations))

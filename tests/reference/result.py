@@ -14,19 +14,19 @@ from .tree import Edge, Node
 
 
 class ReferenceResult(NamedTuple):
-    """What a search found; arrays have one entry per action of the game."""
+    """The result of a search; arrays have one entry per action of the game."""
 
     visits: np.ndarray
-    q: np.ndarray  # for the root's mover: exact where proven, else W / n, 0 where n is 0
+    q: np.ndarray  # for the root's mover: exact if proven, else W / n, 0 if n is 0
     prior: np.ndarray  # without noise
-    values: list[float]  # of the root, per player: exact where proven, else V
+    values: list[float]  # of the root, per player: exact if proven, else V
     proven: bool
     best_action: int
     policy_target: np.ndarray
 
 
 def read_result(game: Game, root: Node, config: SearchConfig) -> ReferenceResult:
-    """What the root knows."""
+    """The result at the root."""
     visits, q, prior, target = (np.zeros(game.num_actions) for _ in range(4))
     shares = only_worth_playing(root, policy_target(root, config))
     for edge, share in zip(root.edges, shares, strict=True):
@@ -41,7 +41,7 @@ def read_result(game: Game, root: Node, config: SearchConfig) -> ReferenceResult
 
 
 def best_edge(root: Node, config: SearchConfig) -> Edge:
-    """The move to play: proven best, else not proven lost; then by the rule of choice."""
+    """The move to play: proven best, else not proven lost; among those, by `config.choice`."""
     edges = worth_playing(root)
     if root.proven is not None:
         return most_visited(edges)
@@ -57,7 +57,7 @@ def best_edge(root: Node, config: SearchConfig) -> Edge:
 
 
 def most_visited(edges: list[Edge]) -> Edge:
-    """The most visits; of equals the largest Q, then the lowest action."""
+    """The edge with the most visits; ties go to the largest Q, then to the lowest action."""
     return max(edges, key=lambda edge: (edge.visits, edge.visits and edge.exact_q, -edge.action))
 
 
@@ -81,21 +81,21 @@ def policy_target(root: Node, config: SearchConfig) -> list[float]:
 
 
 def worth_playing(root: Node) -> list[Edge]:
-    """The moves of a proven root's value, else those that are not proven lost."""
+    """The moves with a proven root's value, else those that are not proven lost."""
     if root.proven is not None:
         return [edge for edge in root.edges if edge.proven == root.proven]
     return [edge for edge in root.edges if edge.proven != -1.0] or root.edges
 
 
 def only_worth_playing(root: Node, shares: list[float]) -> list[float]:
-    """The shares of the other moves are shared out too, if there is anything to share out."""
+    """The shares of moves worth playing, normalised; unchanged if all of those are 0."""
     worth = worth_playing(root)
     kept = [s if edge in worth else 0.0 for edge, s in zip(root.edges, shares, strict=True)]
     return [share / sum(kept) for share in kept] if any(kept) else shares
 
 
 def unforced_visits(root: Node, edge: Edge, config: SearchConfig) -> int:
-    """The edge's visits without those that only forced playouts explain."""
+    """The edge's visits without those due to forced playouts alone."""
     best = max(root.edges, key=lambda edge: edge.visits)
     if edge is best or edge.visits == 0:
         return edge.visits

@@ -35,17 +35,17 @@ def reference_search(
     max_nodes: float = math.inf,
     max_edges: float = math.inf,
 ) -> ReferenceResult:
-    """Searches `state` as number `game_index` of a batch, in a tree with room for so much.
+    """Searches `state` as game `game_index` of a batch, in a tree of limited size.
 
     `evaluator` is "uniform", "rollout" or a function of observations [B, *shape] that returns
-    logits [B, A] and values [B] for the mover or [B, players] from the mover on.
+    logits [B, A] and values [B] for the mover or [B, players] starting with the mover.
     """
     searcher = ReferenceSearcher(game, evaluator, config, max_nodes, max_edges)
     return searcher.search(state, seed, game_index)
 
 
 def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
-    """The same options with `auto` replaced by what it stands for."""
+    """The same options with `auto` resolved."""
     by_rollouts = evaluator == "rollout"
     selection, fpu = config.selection, config.fpu
     if selection == "auto":
@@ -57,7 +57,7 @@ def resolve(config: SearchConfig, evaluator: Any) -> SearchConfig:
 
 
 class ReferenceSearcher:
-    """A tree and what is needed to grow it; after `advance`, the next search reuses it."""
+    """A tree that grows by searches; after `advance`, the next search reuses it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class ReferenceSearcher:
     def search(self, state: Any, seed: int = 0, game_index: int = 0) -> ReferenceResult:
         """The whole search."""
         self.streams = make_streams(seed, 1, game_index)
-        self.simulations = self.tidied_at = 0
+        self.simulations = self.dropped_at = 0
         if self.root is None:
             self.root = self.new_node(self.game.copy(state))
             self.root.is_root = True
@@ -87,14 +87,14 @@ class ReferenceSearcher:
         return read_result(self.game, self.root, self.config)
 
     def advance(self, action: int) -> None:
-        """Moves the root along an edge, and forgets the rest of the tree."""
+        """Makes the child of `action` the root, and drops the rest of the tree."""
         self.root = next((e.child for e in self.root.edges if e.action == action), None)
         self.num_nodes, self.num_edges = self.root.size() if self.root else (0, 0)
         if self.root is not None:
             self.root.is_root = True
 
     def is_finished(self, waiting: int) -> bool:
-        """Whether a budget is used up, `waiting` leaves counted as simulations, or all is known."""
+        """Whether the root is proven or a budget used up, `waiting` leaves included."""
         return (
             0 < self.config.simulations <= self.simulations + waiting
             or 0 < self.config.visits <= sum(e.visits for e in self.root.edges) + waiting
@@ -104,14 +104,14 @@ class ReferenceSearcher:
 
     def select_round(self) -> list[Leaf]:
         """Up to `leaves` leaves; a descent to a known result is backed up at once."""
-        self.let_go_of_proven()
+        self.drop_proven_if_full()
         leaves: list[Leaf] = []
         while len(leaves) < self.config.leaves and not self.is_finished(len(leaves)):
             leaf = self.select(Leaf([], self.root), self.root)
             if leaf.result is not None:
                 self.learn(leaf, [], leaf.result)
                 self.count(leaf, leaf.result)
-            elif leaf.node.is_waiting:  # take the descent back
+            elif leaf.node.is_waiting:  # undo the descent
                 for _, edge in leaf.path:
                     edge.pending -= 1
                 break
@@ -121,7 +121,7 @@ class ReferenceSearcher:
         return leaves
 
     def select(self, at: Leaf, amaf_node: Node) -> Leaf:
-        """Goes on down from where it is."""
+        """Continues a descent to its leaf."""
         node = at.node
         if self.config.amaf == "rave" or node.visits >= self.config.grave_visits:
             amaf_node = node
@@ -139,7 +139,7 @@ class ReferenceSearcher:
         return self.select(Leaf(path, child), amaf_node)
 
     def play(self, node: Node, edge: Edge) -> Node:
-        """The position after the edge's move; the tree keeps it while there is room."""
+        """The node after the edge's move, stored in the tree unless that is full."""
         state = self.game.copy(node.state)
         play_move(self.game, state, edge.action)
         if not self.is_full():
@@ -149,22 +149,22 @@ class ReferenceSearcher:
         return Node(state, int(state.to_play))
 
     def is_full(self) -> bool:
-        """Whether there is no place for one more node with as many edges as one can have."""
+        """Whether there is no room for another node with the largest possible number of edges."""
         most_edges = self.game.max_chance_outcomes if has_chance(self.game) else 0
         most_edges = max(most_edges, self.game.num_actions)
         return self.num_nodes >= self.max_nodes or self.num_edges + most_edges > self.max_edges
 
-    def let_go_of_proven(self) -> None:
-        """A full tree forgets what is below proven edges, unless it did so a moment ago."""
+    def drop_proven_if_full(self) -> None:
+        """Drops the nodes below proven edges of a full tree, unless that was done recently."""
         pause = (self.max_nodes + self.config.leaves + 1) // 4
-        is_due = self.simulations - self.tidied_at >= pause
+        is_due = self.simulations - self.dropped_at >= pause
         if self.config.proven_values and self.is_full() and is_due:
-            self.tidied_at = self.simulations
-            forget_proven(self.root)
+            self.dropped_at = self.simulations
+            drop_proven(self.root)
             self.num_nodes, self.num_edges = self.root.size()
 
     def new_node(self, state: Any) -> Node:
-        """A node in the tree, with its edges; those of a decision get their priors later."""
+        """A new node in the tree, with its edges; a player's edges get their priors later."""
         node = Node(state, int(state.to_play), edges=make_edges(self.game, state))
         self.num_nodes += 1
         self.num_edges += len(node.edges)
@@ -198,22 +198,22 @@ class ReferenceSearcher:
         return mix(values, [x / count for x in total], weight)
 
     def learn(self, leaf: Leaf, rollout: list[tuple[int, int]], result: list[float]) -> None:
-        """AMAF's statistics, where they are wanted."""
+        """Updates the AMAF statistics, if used."""
         if self.config.amaf != "off":
             learn_amaf(leaf, rollout, result)
 
     def count(self, leaf: Leaf, result: list[float]) -> None:
-        """One more simulation."""
+        """Counts a simulation and backs up its result."""
         self.simulations += 1
         back_up(leaf, result)
         if self.config.proven_values and leaf.node.state.is_over:
             prove(self.game, leaf, result)
 
 
-def forget_proven(node: Node) -> None:
-    """Drops the children behind proven edges."""
+def drop_proven(node: Node) -> None:
+    """Drops the children of proven edges."""
     for edge in node.edges:
         if edge.proven is not None:
             edge.child = None
         elif edge.child is not None:
-            forget_proven(edge.child)
+            drop_proven(edge.child)

@@ -31,7 +31,7 @@ def prepare_root(root: Node, config: SearchConfig, streams: Any) -> None:
 
 
 def choose_edge(node: Node, amaf_node: Node, config: SearchConfig, streams: Any) -> Edge:
-    """Chance's draw, or the rule of the selection."""
+    """An outcome of chance, or an edge by `config.selection`."""
     if node.mover == CHANCE:
         return choose_outcome(node.edges, random_unit(streams, 0))
     if config.selection != "gumbel":
@@ -42,7 +42,7 @@ def choose_edge(node: Node, amaf_node: Node, config: SearchConfig, streams: Any)
 
 
 def choose_outcome(edges: list[Edge], x: float) -> Edge:
-    """Chance's choice: the first edge at which the running sum of probabilities exceeds x."""
+    """The first edge at which the cumulative probability exceeds x."""
     total = 0.0
     for edge in edges:
         total += edge.prior
@@ -52,7 +52,7 @@ def choose_outcome(edges: list[Edge], x: float) -> Edge:
 
 
 def choose_by_score(node: Node, amaf_node: Node, config: SearchConfig) -> Edge:
-    """The edge of the largest score; of equals, the first."""
+    """The edge with the largest score; the first of equals."""
     edges = [edge for edge in node.edges if not is_left_out(node, edge, config)]
     edges = edges or [edge for edge in node.edges if edge.proven != -1.0] or node.edges[:1]
     return max(edges, key=lambda edge: score_of(node, edge, amaf_node, config))
@@ -73,7 +73,7 @@ def is_left_out(node: Node, edge: Edge, config: SearchConfig) -> bool:
 
 
 def score_of(node: Node, edge: Edge, amaf_node: Node, config: SearchConfig) -> float:
-    """Q + U; 10⁹ + U for a forced playout and where Q is infinite."""
+    """Q + U; 10⁹ + U for a forced playout and if Q is infinite."""
     q = q_of(node, edge, config)
     if config.selection == "uct" and edge.tried == 0:
         return INFINITE
@@ -84,13 +84,13 @@ def score_of(node: Node, edge: Edge, amaf_node: Node, config: SearchConfig) -> f
 
 
 def is_forced(node: Node, edge: Edge, config: SearchConfig) -> bool:
-    """Whether a root move that was tried has too few visits for its prior."""
+    """Whether a visited root move has too few visits for its prior."""
     needed = math.sqrt(config.forced_playouts * edge.prior * node.tried_sum)
     return node.is_root and edge.visits > 0 and edge.proven is None and edge.tried < needed
 
 
 def q_of(node: Node, edge: Edge, config: SearchConfig) -> float:
-    """Q: proven, or the mean of what was seen, or first-play urgency."""
+    """Q: the proven value, or the mean of the results, or first-play urgency."""
     if edge.proven is not None:
         return edge.proven
     if config.pending == "count" and edge.visits > 0:
@@ -139,7 +139,7 @@ EXPLORE = {"uct": explore_uct, "puct": explore_puct, "puct-log": explore_puct_lo
 
 
 def visit_term(node: Node, config: SearchConfig) -> int:
-    """T, what stands under PUCT's root."""
+    """T, the visit count under PUCT's square root."""
     return {
         "one-plus-sum": 1 + node.tried_sum,
         "sum": node.tried_sum,
@@ -149,7 +149,7 @@ def visit_term(node: Node, config: SearchConfig) -> int:
 
 
 def c_of(node: Node, config: SearchConfig) -> float:
-    """c, as it grows with visits and follows the spread of values."""
+    """c, which grows with visits and with the spread of values."""
     c, base = config.c_uct if config.selection == "uct" else config.c_puct, config.c_puct_base
     if base and config.selection == "puct":
         c = c + math.log((node.tried_node + base + 1) / base)
@@ -159,7 +159,7 @@ def c_of(node: Node, config: SearchConfig) -> float:
 
 
 def spread(node: Node, config: SearchConfig) -> float:
-    """σ of the mover's results, blended with the spread that is expected of any node."""
+    """σ of the mover's results, blended with the spread expected of any node."""
     m, weight, expected = 1 + node.visits, config.c_puct_spread_weight, config.c_puct_spread_prior
     if weight + m - 1 <= 0:
         return expected

@@ -17,7 +17,7 @@ class Edge:
     pending: int = 0  # p
     proven: float | None = None
     gumbel: float = 0.0
-    visits_before: int = 0  # what a root's edge had when the search began
+    visits_before: int = 0  # of a root's edge when the search began
     child: "Node | None" = None
 
     @property
@@ -32,7 +32,7 @@ class Edge:
 
     @property
     def exact_q(self) -> float:
-        """The exact value where it is proven, else Q."""
+        """The exact value if proven, else Q."""
         return self.q if self.proven is None else self.proven
 
 
@@ -54,7 +54,7 @@ class Node:
 
     @property
     def value(self) -> float:
-        """V of the mover."""
+        """V, for the mover."""
         return self.totals[self.mover] / (1 + self.visits)
 
     @property
@@ -68,14 +68,14 @@ class Node:
         return self.tried_sum + (0 if self.is_root else 1)
 
     def size(self) -> tuple[int, int]:
-        """The nodes and the edges from here down."""
+        """The numbers of nodes and edges of the subtree."""
         sizes = [edge.child.size() for edge in self.edges if edge.child is not None]
         return 1 + sum(n for n, _ in sizes), len(self.edges) + sum(e for _, e in sizes)
 
 
 class Leaf(NamedTuple):
-    """Where a descent is: the edges on the way, and the node below the last of them."""
+    """A descent so far: its edges, and the node below the last one."""
 
     path: list[tuple[Node, Edge]]
     node: Node
-    result: list[float] | None = None  # per player, where no evaluation is needed
+    result: list[float] | None = None  # per player, if no evaluation is needed

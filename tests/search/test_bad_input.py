@@ -1,4 +1,4 @@
-"""Input that cannot be searched: one sentence, before anything happens."""
+"""Invalid input is refused with one sentence, before the search starts."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def constant(logits, values):
         ({"trace": True, "simulations": 0, "seconds": 1.0}, "trace needs a fixed number"),
     ],
 )
-def test_config_refuses_what_makes_no_sense(options, message):
+def test_config_refuses_invalid_options(options, message):
     with pytest.raises(ValueError, match=message):
         SearchConfig(**options)
 
@@ -61,7 +61,7 @@ def test_options_as_text_become_values():
     assert parse_option("simulations", "12") == 12
 
 
-def test_proofs_are_refused_where_they_do_not_hold():
+def test_proofs_are_refused_for_games_in_which_they_are_invalid():
     config = SearchConfig(proven_values=True)
     with pytest.raises(ValueError, match="one or two players; trio has 3"):
         search(TRIO, TRIO.new_state(), "rollout", config)
@@ -141,7 +141,7 @@ def test_three_players_need_a_value_for_each():
         search(TRIO, TRIO.new_state(), constant((16,), ()), SearchConfig(simulations=5))
 
 
-def test_an_error_inside_the_evaluator_is_its_own():
+def test_an_error_inside_the_evaluator_is_passed_on():
     def broken(planes):
         raise ValueError("my own trouble")
 
@@ -149,7 +149,7 @@ def test_an_error_inside_the_evaluator_is_its_own():
         search(GAME, GAME.new_state(), broken, SearchConfig(simulations=5))
 
 
-def test_memory_that_there_is_not_is_said():
+def test_unavailable_memory_is_reported():
     too_much = SearchConfig(simulations=2**31 - 2, max_bytes=2**47)
     with pytest.raises(ValueError, match=r"cannot allocate .* bytes for the tree"):
         search(GAME, GAME.new_state(), "uniform", too_much)
@@ -157,7 +157,7 @@ def test_memory_that_there_is_not_is_said():
         search(GAME, GAME.new_state(), "uniform", SearchConfig(simulations=10**9, trace=True))
 
 
-def test_too_little_memory_is_said():
+def test_too_little_memory_is_reported():
     with pytest.raises(ValueError, match="max_bytes=100 holds no tree of tic-tac-toe"):
         search(GAME, GAME.new_state(), "uniform", SearchConfig(max_bytes=100))
 
@@ -170,7 +170,7 @@ def test_unknown_devices_and_threads_are_refused():
             search(GAME, GAME.new_state(), threads=threads)
 
 
-def test_arguments_of_the_wrong_kind_are_named():
+def test_arguments_of_the_wrong_type_are_named():
     with pytest.raises(ValueError, match=r"the seed is 1\.5; it must be a whole number"):
         search(GAME, GAME.new_state(), seed=1.5)
     with pytest.raises(ValueError, match="there is no position in a NoneType"):

@@ -1,8 +1,7 @@
-"""When a search ends, what it may use, and that nothing else changes its result."""
+"""Budgets of a search, its use of memory and threads, and results that depend on neither."""
 
 import dataclasses
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -65,7 +64,7 @@ def test_games_of_a_batch_do_not_affect_each_other():
         assert (a.visits == b.visits).all()
 
 
-def test_same_seed_gives_the_same_result_and_another_one_another():
+def test_same_seed_gives_the_same_result_and_another_seed_a_different_one():
     config = SearchConfig(simulations=300)
     first, again, other = (search(GAME, START, "rollout", config, seed=s) for s in (1, 1, 2))
     assert (first.visits == again.visits).all()
@@ -87,20 +86,28 @@ def test_search_ends_at_a_number_of_nodes():
 
 @pytest.mark.parametrize("evaluator", ["rollout", network])
 def test_seconds_end_the_search_inside_the_native_loop(evaluator):
-    search(GAME, START, evaluator, SearchConfig(simulations=10))  # compiled beforehand
-    start = time.perf_counter()
-    result = search(GAME, START, evaluator, SearchConfig(simulations=0, seconds=0.2))
-    assert result.simulations > 0
-    assert time.perf_counter() - start < 5  # and not when the memory is full
+    search(GAME, START, evaluator, SearchConfig(simulations=10))  # compiles
+    # Nothing else ends it: a full tree does not. A busy machine may need more time to begin.
+    for seconds in (0.2, 2.0, 20.0):
+        result = search(GAME, START, evaluator, SearchConfig(simulations=0, seconds=seconds))
+        if result.simulations:
+            break
+    assert 0 < result.simulations == result.visits.sum()
 
 
 def test_another_thread_can_stop_a_search():
-    search(GAME, START, "rollout", SearchConfig(simulations=10))  # compiled beforehand
-    stop = StopFlag()
-    threading.Timer(0.1, stop.set).start()
+    search(GAME, START, "rollout", SearchConfig(simulations=10))  # compiles
+    stop, has_begun = StopFlag(), threading.Event()
+
+    def stop_search():
+        has_begun.wait()
+        stop.set()
+
+    thread = threading.Thread(target=stop_search)
+    thread.start()
     config = SearchConfig(simulations=2_000_000_000, max_bytes=1 << 28)
-    result = search(GAME, START, "rollout", config, stop=stop)
-    assert stop.is_set()
+    result = search(GAME, START, "rollout", config, stop=stop, progress=lambda *_: has_begun.set())
+    thread.join()
     assert 0 < result.simulations < 2_000_000_000
     assert result.visits.sum() == result.simulations
 
@@ -128,7 +135,7 @@ def test_progress_is_reported_up_to_the_end():
     assert seen[-1] == (40_000, 40_000)
 
 
-def test_progress_is_reported_early_however_slow_a_simulation_is():
+def test_progress_is_reported_early_even_if_simulations_are_slow():
     seen = []
     config = SearchConfig(simulations=2000, rollouts=100)
     search(GAME, START, "rollout", config, progress=lambda done, _: seen.append(done))
@@ -143,7 +150,7 @@ def test_rounds_between_two_reports_become_fewer_as_well_as_more():
     assert next_rounds(1000, 0.0) == 16_000
 
 
-def test_memory_is_stated_beforehand_and_kept_to():
+def test_memory_is_as_planned():
     config = SearchConfig(simulations=50_000, max_bytes=2_000_000)
     searcher = Searcher(GAME, "uniform", config)
     stated = searcher.planned_bytes()
@@ -172,19 +179,21 @@ def test_kept_tree_grows_when_it_must():
         GAME.apply(state, result.best_action)
 
 
-def test_searcher_starts_anew_for_another_position():
+def test_searcher_starts_over_for_another_position():
     searcher = Searcher(GAME, "rollout", SearchConfig(simulations=100))
     searcher.search(START)
     other = GAME.new_state()
     GAME.apply(other, 3)
-    assert searcher.search(other).visits.sum() == 100  # nothing kept: advance was not called
+    assert (
+        searcher.search(other).visits.sum() == 100
+    )  # nothing is reused, because advance was not called
 
 
-def test_trace_is_empty_unless_wanted():
+def test_trace_is_empty_unless_requested():
     assert search(GAME, START, "uniform", SearchConfig(simulations=10)).trace == []
 
 
-def test_number_of_nodes_alone_also_ends_where_the_tree_stops_growing():
+def test_a_budget_of_nodes_also_ends_if_the_tree_stops_growing():
     game = make_game("tic-tac-toe")
     state = game.new_state()
     for action in (0, 1, 2, 4, 3, 5):
@@ -195,27 +204,31 @@ def test_number_of_nodes_alone_also_ends_where_the_tree_stops_growing():
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "network"])
-def test_tree_searched_to_its_end_still_lets_others_see_the_clock(evaluator):
+def test_progress_is_reported_after_the_tree_is_exhausted(evaluator):
     game = make_game("tic-tac-toe")
     state = game.new_state()
     for action in (0, 1, 2, 4, 3, 5):
         game.apply(state, action)
-    seen = []
+    calls = []
 
     def equal(planes):
         return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
-    search(
-        game,
-        state,
-        equal if evaluator == "network" else evaluator,
-        SearchConfig(simulations=0, seconds=0.5),
-        progress=lambda done, _: seen.append(done),
-    )
-    assert len(seen) > 1  # a busy machine may hold a round up
+    for seconds in (0.5, 5.0, 50.0):  # on a busy machine, one round may take long
+        calls.clear()
+        search(
+            game,
+            state,
+            equal if evaluator == "network" else evaluator,
+            SearchConfig(simulations=0, seconds=seconds),
+            progress=lambda done, _: calls.append(done),
+        )
+        if len(calls) > 1:
+            break
+    assert len(calls) > 1
 
 
-def test_visits_count_what_the_root_kept():
+def test_visits_include_those_of_the_reused_root():
     game = make_game("connect-four")
     config = SearchConfig(simulations=0, visits=100)
     searcher = Searcher(game, "uniform", config)
@@ -227,10 +240,10 @@ def test_visits_count_what_the_root_kept():
     searcher.advance(3)
     second = searcher.search(state)
     assert second.visits.sum() == 100
-    assert second.simulations == 100 - (kept - 1)  # the child's own evaluation is not below it
+    assert second.simulations == 100 - (kept - 1)  # without the child's own evaluation
 
 
-def test_a_whole_tree_is_refused_by_the_byte_that_it_lacks():
+def test_a_whole_tree_is_refused_if_one_byte_is_missing():
     game, config = make_game("gomoku(size=6)"), SearchConfig(simulations=64, max_bytes=1 << 30)
     size = plan_whole_tree(game, config, 8)
     assert size == TreeSize(65, 65 * 36)

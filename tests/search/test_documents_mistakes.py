@@ -1,4 +1,4 @@
-"""Slips found in published MCTS and AlphaZero texts and code, each one kept out by a test."""
+"""Mistakes found in published MCTS and AlphaZero texts and code, with a test against each."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ DOTS_AND_BOXES = make_game("dots-and-boxes")
 
 
 def after(game, *actions):
-    """The position after these actions."""
+    """The position after `actions`."""
     state = game.new_state()
     for action in actions:
         game.apply(state, action)
@@ -36,14 +36,14 @@ class FixedEvaluator:
 
 
 def logits_for(game, **priors):
-    """Logits whose softmax gives `priors` by action, and next to nothing to the others."""
+    """Logits whose softmax gives `priors` by action, and almost 0 to the others."""
     logits = np.full(game.num_actions, -50.0)
     for action, prior in priors.items():
         logits[int(action[1:])] = np.log(prior)
     return logits
 
 
-# ---- whose value is it ---------------------------------------------------------------------------
+# ---- point of view of values ---------------------------------------------------------------------
 
 # x x .      x to move wins at 2;
 # o o .      any other move but 5 loses to o at 5.
@@ -70,8 +70,8 @@ def test_search_blocks_a_loss_in_one():
     assert result.best_action == 5
 
 
-def test_value_belongs_to_the_mover_also_where_a_player_moves_twice():
-    # One box is one line short: who draws it owns the box and moves again.
+def test_value_is_the_movers_even_if_a_player_moves_twice():
+    # One box lacks one line: the player who draws it owns the box and moves again.
     game = DOTS_AND_BOXES
     state = after(game, 0, 2, 6)
     mover = state.to_play
@@ -80,7 +80,7 @@ def test_value_belongs_to_the_mover_also_where_a_player_moves_twice():
     result = search(
         game, state, evaluator, SearchConfig(simulations=len(game.legal(state)), fpu="infinite")
     )
-    # Each move was tried once, and the evaluator thinks well of whoever is to move.
+    # Each move was tried once, and the evaluator favours the player to move.
     assert result.visits[closing] == 1
     assert result.q[closing] == 0.25
     others = [a for a in game.legal(state) if a != closing]
@@ -97,7 +97,7 @@ def keeps_the_move(game, state, action):
 def test_finished_games_are_scored_for_each_player():
     config = SearchConfig(simulations=300)
     winning = search(TIC_TAC_TOE, after(TIC_TAC_TOE, *WIN_OR_LOSE), "uniform", config)
-    # o to move, x threatens 2 and 6: lost whatever o does.
+    # o to move, but x threatens 2 and 6: lost.
     losing = search(TIC_TAC_TOE, after(TIC_TAC_TOE, 0, 8, 1, 4, 3), "uniform", config)
     assert winning.to_play == 0 and winning.values[0] > 0.9 and winning.values[1] < -0.9
     assert losing.to_play == 1 and losing.values[0] > 0.5 and losing.values[1] < -0.5
@@ -118,7 +118,7 @@ def test_ties_in_visits_go_to_the_movers_better_value():
     # Four simulations give two moves two visits each; the one whose replies are worse for the
     # opponent is better, and it is not the first.
     def evaluator(observations):
-        good = observations[:, 1, 2, 0] == 1.0  # the opponent of who looks has played at 6
+        good = observations[:, 1, 2, 0] == 1.0  # the mover's opponent has played at 6
         return np.tile(logits_for(TIC_TAC_TOE, a0=0.5, a6=0.5), (len(good), 1)), np.where(
             good, -0.01, 0.01
         )
@@ -138,7 +138,7 @@ def test_prior_counts_in_the_first_simulation():
     assert result.visits.tolist() == [0, 0, 0, 0, 1, 0, 0]
 
 
-def test_value_of_the_root_itself_is_not_thrown_away():
+def test_value_of_the_root_itself_is_not_dropped():
     evaluator = FixedEvaluator(CONNECT_FOUR, value=0.5)
     result = search(CONNECT_FOUR, CONNECT_FOUR.new_state(), evaluator, SearchConfig(simulations=1))
     assert result.q[0] == -0.5
@@ -155,7 +155,7 @@ def test_q_of_one_visit_is_its_whole_result():
 def test_each_simulation_evaluates_the_one_node_that_it_adds():
     evaluator = FixedEvaluator(CONNECT_FOUR)
     result = search(CONNECT_FOUR, CONNECT_FOUR.new_state(), evaluator, SearchConfig(simulations=30))
-    assert evaluator.batches == [1] * 31  # the root, then one position a simulation
+    assert evaluator.batches == [1] * 31  # the root, then one position per simulation
     assert len(result.tree) == 31
     assert result.visits.sum() == 30
 
@@ -182,7 +182,7 @@ def test_priors_of_illegal_moves_are_renormalised():
     assert result.prior[1] == pytest.approx(0.5, abs=1e-6)
 
 
-def test_priors_are_equal_where_no_legal_move_has_any():
+def test_priors_are_equal_if_no_legal_move_has_any():
     game = CONNECT_FOUR
     state = after(game, 0, 0, 0, 0, 0, 0)
     logits = np.full(7, -np.inf)
@@ -196,7 +196,7 @@ def test_priors_are_equal_where_no_legal_move_has_any():
 @pytest.mark.parametrize("leaves", [1, 4])
 @pytest.mark.parametrize("evaluator", ["uniform", "network"])
 def test_root_noise_reaches_the_search(leaves, evaluator):
-    # One published engine drew noise only where it evaluated leaves one by one.
+    # One published engine drew noise only if it evaluated leaves one by one.
     game, state = CONNECT_FOUR, CONNECT_FOUR.new_state()
     evaluator = FixedEvaluator(game) if evaluator == "network" else evaluator
     quiet = SearchConfig(simulations=60, leaves=leaves)
@@ -206,10 +206,10 @@ def test_root_noise_reaches_the_search(leaves, evaluator):
     assert first.visits.tolist() != without.visits.tolist()
     assert first.visits.tolist() == again.visits.tolist()
     assert first.visits.tolist() != other.visits.tolist()
-    assert first.prior.tolist() == without.prior.tolist()  # what is reported has no noise
+    assert first.prior.tolist() == without.prior.tolist()  # the reported prior has no noise
 
 
-def test_noise_is_drawn_anew_for_a_reused_root_and_does_not_pile_up():
+def test_noise_is_redrawn_for_a_reused_root_and_does_not_accumulate():
     game, state = CONNECT_FOUR, CONNECT_FOUR.new_state()
     config = SearchConfig(simulations=30, noise_weight=1.0, noise_alpha=0.3)
     searcher = Searcher(game, "uniform", config)
@@ -230,10 +230,10 @@ def test_tree_is_kept_between_moves():
     game.apply(state, 3)
     result = searcher.search(state)
     assert result.visits.sum() == visits - 1 + 50
-    assert sum(evaluator.batches) == 50  # the root is known already
+    assert sum(evaluator.batches) == 50  # the root is already evaluated
 
 
-# ---- what comes out ------------------------------------------------------------------------------
+# ---- results -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.1, 1e-3, 1e-7, 1e-9, 1e-300, 0.0])
@@ -262,8 +262,8 @@ def test_search_of_a_finished_game_is_refused_and_does_not_divide_by_zero():
 
 
 def test_c_of_zero_is_greedy_and_locks_on():
-    # x x .    uniform values are 0, so a first win in sight (the cell at 2) is all that counts;
-    # o o .    without exploration the search never looks at the moves after it again.
+    # x x .    uniform values are 0, so only the first win found (the cell at 2) counts;
+    # o o .    without exploration the search never tries the later moves again.
     # . . .
     state = after(TIC_TAC_TOE, *WIN_OR_LOSE)
     greedy = SearchConfig(simulations=100, c_puct=0.0, c_puct_base=0.0)
@@ -271,7 +271,7 @@ def test_c_of_zero_is_greedy_and_locks_on():
     assert result.visits.tolist() == [0, 0, 100, 0, 0, 0, 0, 0, 0]
 
 
-def test_leaves_of_a_failed_evaluation_leave_nothing_behind():
+def test_a_failed_evaluation_leaves_no_pending_visits():
     game, state = CONNECT_FOUR, CONNECT_FOUR.new_state()
     fails = [False]
 
@@ -288,7 +288,7 @@ def test_leaves_of_a_failed_evaluation_leave_nothing_behind():
         searcher.search(state)
     fails[0] = False
     again = searcher.search(state).visits
-    assert again.tolist() == usual  # begun anew
+    assert again.tolist() == usual  # starts over
 
 
 def test_uniform_search_finds_a_diagonal_win_in_32_simulations():

@@ -1,4 +1,4 @@
-"""The evaluation cache: it saves evaluations and changes no result."""
+"""The evaluation cache saves evaluations and changes no result."""
 
 import itertools
 import random
@@ -34,7 +34,7 @@ ROOMS = {"ample": 1 << 20, "a few positions": 1000, "one position": 0}
 
 
 class Recorder:
-    """An evaluator that notes the observations it was asked about, a list for each call."""
+    """An evaluator that records its observations, one list per call."""
 
     def __init__(self, evaluator):
         self.evaluator, self.calls = evaluator, []
@@ -54,7 +54,7 @@ def make_cache(game, room):
 
 
 def positions(game, count=6):
-    """Some that share what follows, some of them equal."""
+    """Positions whose trees overlap, some of them equal."""
     return [position(game, moves // 2, seed=moves // 3) for moves in range(count)]
 
 
@@ -77,7 +77,7 @@ def test_cache_changes_no_result(case, room):
     config = SearchConfig(**{"simulations": 40, **options})
     evaluator = hash_network(game, one_value=game.num_players <= 2)
     cache = make_cache(game, ROOMS[room])
-    for seed in (1, 2):  # the second finds what the first has left
+    for seed in (1, 2):  # the second search finds the entries of the first
         expected = search(game, positions(game), evaluator, config, seed)
         found = search(game, positions(game), evaluator, config, seed, cache=cache, threads=seed)
         assert_equal(found, expected)
@@ -106,7 +106,7 @@ def test_values_per_player_come_back_from_the_cache(name):
     assert cache.value_columns == game.num_players
 
 
-def test_positions_with_equal_hashes_are_told_apart():
+def test_positions_with_equal_hashes_are_distinguished():
     game, config = make(FOUR), SearchConfig(simulations=60, leaves=4)
     evaluator, cache = hash_network(game, one_value=True), EvaluationCache(game, 100_000)
     entries = cache.table.entries
@@ -117,7 +117,7 @@ def test_positions_with_equal_hashes_are_told_apart():
     assert cache.hit_rate > 0.5
 
 
-def test_kept_tree_goes_on_with_the_cache():
+def test_a_reused_tree_works_with_the_cache():
     game, config = make(FOUR), SearchConfig(simulations=40)
     evaluator = hash_network(game, one_value=True)
     searchers = [
@@ -132,7 +132,7 @@ def test_kept_tree_goes_on_with_the_cache():
             searcher.advance(expected.best_action)
 
 
-def test_search_that_failed_leaves_nothing_wrong_behind():
+def test_a_failed_search_leaves_no_wrong_entries():
     game, config = make(FOUR), SearchConfig(simulations=60, leaves=4)
     network, cache = hash_network(game, one_value=True), EvaluationCache(game)
     calls_left = 5
@@ -168,11 +168,11 @@ def test_no_position_is_evaluated_twice(leaves):
     assert cache.hit_rate == cache.hits / cache.lookups
     calls = len(recorder.calls)
     search(game, states, recorder, config, cache=cache)
-    assert len(recorder.calls) == calls  # everything is known
+    assert len(recorder.calls) == calls  # everything is cached
     assert cache.lookups == 2 * len(alone.asked)
 
 
-def test_equal_leaves_of_a_round_share_a_place():
+def test_equal_leaves_of_a_round_share_an_entry():
     game, config = make("tic-tac-toe"), SearchConfig(simulations=4, max_bytes=1 << 20)
     tree = make_tree(game, config, 3, plan_tree(game, config, 3))
     scratch = make_scratch(game, config, 3, seed=0)
@@ -210,7 +210,7 @@ def test_clear_forgets_everything():
 
 
 def look_up(cache, state):
-    """Whether the cache knew the state; it does from now on."""
+    """Whether the cache had the state; adds it if not."""
     bucket, way, is_known = recall(cache.table, words_of(state.reshape(1, 1))[0, 0], cache.lookups)
     cache.table.entries[bucket, way].place = STORED
     return is_known
@@ -236,7 +236,7 @@ def test_all_bytes_of_fields_matter_and_no_others(name):
         assert look_up(cache, changed) == (not of_fields[place]), place
 
 
-def test_position_not_asked_for_the_longest_gives_way():
+def test_the_least_recently_used_position_is_replaced():
     game = make("tic-tac-toe")
     cache = EvaluationCache(game, 2 * entry_dtype(game).itemsize + 100)
     assert cache.table.entries.shape == (1, 2)
@@ -246,7 +246,7 @@ def test_position_not_asked_for_the_longest_gives_way():
     assert known == [False, False, True, False, True, True, False]
 
 
-def test_an_empty_cache_does_not_know_the_position_of_zeros():
+def test_an_empty_cache_does_not_contain_the_position_of_zeros():
     game = make("tic-tac-toe")
     cache, state = EvaluationCache(game, 10_000), np.zeros(1, game.dtype)
     assert not look_up(cache, state)
@@ -266,7 +266,7 @@ def test_positions_of_real_games_fill_the_buckets_evenly():
     counts = np.bincount([bucket_of(cache.table, key) for key in words], minlength=500)
     mean = len(states) / 500
     assert len(counts) == 500
-    # As random throws: a variance like the mean, with a standard error of √(2/500).
+    # A Poisson distribution: the variance equals the mean, with a standard error of √(2/500).
     assert counts.var() / mean == pytest.approx(1, abs=4 * (2 / 500) ** 0.5)
 
 
@@ -279,7 +279,7 @@ def test_memory_is_bounded(max_bytes):
     assert cache.capacity == cache.table.entries.nbytes // entry_dtype(game).itemsize
 
 
-def test_least_memory_is_said():
+def test_the_error_states_the_least_memory():
     game = make("tic-tac-toe")
     with pytest.raises(ValueError, match="holds no position of tic-tac-toe") as error:
         EvaluationCache(game, 10)
@@ -289,7 +289,7 @@ def test_least_memory_is_said():
         EvaluationCache(game, least - 1)
 
 
-# ---- what is refused -----------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
@@ -315,7 +315,7 @@ def test_cache_of_another_game_is_refused():
 
 
 @pytest.mark.parametrize("max_bytes", [0, -5, 1.5, "1"])
-def test_sizes_that_are_none_are_refused(max_bytes):
+def test_invalid_sizes_are_refused(max_bytes):
     with pytest.raises(ValueError, match="it must be a whole number, 1 or more"):
         EvaluationCache(make("tic-tac-toe"), max_bytes)
     with pytest.raises(ValueError, match="the game is 'tic-tac-toe'"):
@@ -341,7 +341,7 @@ def test_evaluator_that_changes_the_number_of_values_is_refused():
         search(game, game.new_state(), evaluator, SearchConfig(simulations=5), cache=cache)
 
 
-def test_second_search_at_the_same_time_is_refused():
+def test_a_concurrent_search_is_refused():
     game, config = make("tic-tac-toe"), SearchConfig(simulations=5)
     cache, messages = EvaluationCache(game), []
     network = hash_network(game, one_value=True)

@@ -1,4 +1,4 @@
-"""The options of compiled code are those of `SearchConfig`, but for what the host alone uses."""
+"""The options of compiled code are those of `SearchConfig`, except those only the host uses."""
 
 from typing import Literal, get_origin, get_type_hints
 
@@ -8,7 +8,7 @@ from plainzero.search.kernels.options import CODES, OPTIONS_DTYPE, Options
 from plainzero.search.resolve_options import as_arguments, make_options, resolve
 
 HOST_ONLY = {
-    *("simulations", "visits", "seconds", "max_bytes"),  # budgets: in the working memory
+    *("simulations", "visits", "seconds", "max_bytes"),  # budgets, stored in the working memory
     *("choice", "temperature", "temperature_turns", "lcb_deviations", "lcb_visits", "trace"),
 }
 DERIVED = {"filters", "is_plain", "has_extras", "has_node_extras", "max_turns", "known_results"}

@@ -1,4 +1,4 @@
-"""The random streams: uniform where they should be, and independent of each other."""
+"""The random streams have the right distributions and are independent of each other."""
 
 import numpy as np
 import pytest

@@ -20,7 +20,7 @@ def test_the_reading_order_names_every_module():
     assert "gpu" in named
 
 
-def test_kernels_import_nothing_of_the_search_but_kernels():
+def test_kernels_import_only_kernels_from_the_search():
     for path in FOLDER.glob("kernels/*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("plainzero.search"):

@@ -15,7 +15,7 @@ def position(*actions):
     return state
 
 
-def test_drawn_moves_are_never_proven_lost_and_win_where_a_win_is_proven():
+def test_sampled_moves_are_never_proven_lost_and_win_if_a_win_is_proven():
     config = SearchConfig(simulations=60, proven_values=True, choice="temperature")
     states = [position(0, 4, 1)] * 60 + [position(0, 3, 1, 4)] * 60
     for result in search(GAME, states, "rollout", config, seed=1):
@@ -26,15 +26,15 @@ def test_drawn_moves_are_never_proven_lost_and_win_where_a_win_is_proven():
             assert any(worth)
 
 
-def test_policy_target_leaves_out_what_is_known_to_be_wrong():
+def test_policy_target_excludes_moves_that_are_proven_wrong():
     config = SearchConfig(simulations=400, proven_values=True)
-    result = search(GAME, position(3, 0, 4, 1), "uniform", config)  # 5 wins at once
+    result = search(GAME, position(3, 0, 4, 1), "uniform", config)  # 5 wins immediately
     assert result.proven and result.value == 1.0
     assert result.policy_target[5] == result.policy()[5] == 1.0
     assert result.visits.sum() > result.visits[5]
 
 
-def test_result_stays_when_the_searcher_goes_on_and_its_tree_does_not():
+def test_a_result_outlives_its_tree_when_the_searcher_continues():
     searcher = Searcher(GAME, "rollout", SearchConfig(simulations=50, trace=True))
     state = GAME.new_state()
     result = searcher.search(state)
@@ -102,7 +102,7 @@ def test_values_per_player_are_read_from_the_mover_on():
         tree = search(game, state, evaluator, SearchConfig(simulations=1)).tree
         by_seat.append(tree.values(0).tolist())
         game.apply(state, action)
-    # The root's value is the mean of its own evaluation and of its one child's, a seat further on.
+    # The root's value is the mean of its own evaluation and its only child's, one seat later.
     own, next_one = np.array([0.5, -0.25, 0.125]), np.array([0.125, 0.5, -0.25])
     mean = (own + next_one) / 2
     assert by_seat == [pytest.approx(np.roll(mean, seat)) for seat in range(3)]

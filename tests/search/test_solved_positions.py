@@ -1,4 +1,4 @@
-"""Positions whose truth is known: the search must find it, for every way to search."""
+"""Solved positions: every kind of search must find the right move."""
 
 import functools
 import random
@@ -23,7 +23,7 @@ def position(game, moves):
 
 @functools.cache
 def minimax(board, to_play):
-    """The value of a tic-tac-toe position for the player to move, by trying everything."""
+    """The value of a tic-tac-toe position for the player to move, by full search."""
     state = TIC_TAC_TOE.new_state()
     state.board[:] = np.reshape(board, (3, 3))
     state.to_play, state.turn = to_play, sum(mark != 0 for mark in board)
@@ -62,7 +62,7 @@ def test_win_in_one_is_taken_and_loss_in_one_is_blocked(game, moves, best, evalu
 
 
 def play_games(first_mover, choose, games, config):
-    """Results for the search of so many games against `choose`, all side by side."""
+    """The search's results in `games` parallel games against `choose`."""
     states = [TIC_TAC_TOE.new_state() for _ in range(games)]
     running = list(states)
     for turn in range(9):
@@ -91,7 +91,7 @@ def test_search_never_loses_tic_tac_toe_against_random_play(first_mover):
     )
     assert len(results) == 250
     assert min(results) >= 0
-    assert sum(results) > 200  # and it does win
+    assert sum(results) > 200  # and usually wins
 
 
 @pytest.mark.parametrize("first_mover", [0, 1])

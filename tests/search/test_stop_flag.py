@@ -1,4 +1,4 @@
-"""A `StopFlag` set at any moment reaches the search it is given to."""
+"""A `StopFlag` set at any moment stops its searches."""
 
 import numpy as np
 
@@ -36,6 +36,17 @@ def test_a_flag_set_before_or_after_it_is_attached_stops_all_games():
     flag.set()
     flag.attach(late)
     assert early["stop"].all() and late["stop"].all()
+
+
+def test_a_flag_used_for_many_searches_forgets_those_that_ended():
+    flag, works = StopFlag(), [np.zeros(1, WORK) for _ in range(3)]
+    flag.attach(works[0])
+    for _ in range(1000):
+        flag.attach(np.zeros(1, WORK))
+    flag.attach(works[1])
+    assert len(flag._attached) == 2
+    flag.set()
+    assert [int(work["stop"][0]) for work in works] == [1, 1, 0]
 
 
 def test_a_flag_does_not_clear_a_stop_that_something_else_requested():

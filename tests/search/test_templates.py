@@ -38,8 +38,8 @@ def exact(state):
     return max(value for value in solved.values if not np.isnan(value))
 
 
-def learned(searcher):
-    """Each template of a searcher's only game: player, cells of the zone, cells to hold."""
+def templates_of(searcher):
+    """The templates of a searcher's only game: player, cells of the zone, required cells."""
     tree = searcher._tree
     for player, count in enumerate(tree.roots[0].num_templates):
         for template in range(count):
@@ -52,7 +52,7 @@ def test_every_template_wins_against_all_other_cells_at_once():
     searcher = Searcher(GAME, "rollout", CONFIG)
     for action in (0, 3, 5):
         assert searcher.search(opening(action), seed=action).proven
-    templates = list(learned(searcher))
+    templates = list(templates_of(searcher))
     assert len(templates) > 150
     for player, zone, need in templates[::7]:
         cells = np.full(GAME.num_cells, "xo"[1 - player])
@@ -65,7 +65,7 @@ def test_every_template_wins_against_all_other_cells_at_once():
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_proofs_are_alpha_betas_from_positions_on_the_way(seed):
+def test_proofs_along_a_game_agree_with_alpha_beta(seed):
     state, generator = GAME.new_state(), np.random.default_rng(seed)
     for _ in range(1 + seed % 5):
         GAME.apply(state, int(generator.choice(GAME.legal(state))))
@@ -87,7 +87,7 @@ def test_templates_shorten_proofs():
         assert with_them.simulations < without.simulations / 4
 
 
-def test_what_was_searched_before_plays_no_part():
+def test_earlier_searches_have_no_effect():
     searcher = Searcher(GAME, "rollout", CONFIG)
     searcher.search(opening(4), seed=1)
     again = searcher.search(opening(0), seed=1)
@@ -97,7 +97,7 @@ def test_what_was_searched_before_plays_no_part():
 
 
 @pytest.mark.parametrize("max_bytes", [1 << 30, 120_000])
-def test_proofs_stand_after_any_moves_with_the_tree_kept(max_bytes):
+def test_proofs_stay_correct_in_a_reused_tree(max_bytes):
     options = PLAYOUTS | {"simulations": 400, "max_bytes": max_bytes}
     searcher = Searcher(GAME, "rollout", SearchConfig(**options, templates=64))
     generator, proofs = np.random.default_rng(1), 0
@@ -123,7 +123,7 @@ def test_a_winning_move_is_the_target_even_if_never_tried():
     assert result.proven and result.value == 1.0
     edges = result.roots.edges[0]
     wins = result.exact[edges["action"]] == 1.0
-    edges["visits"][wins] = 0  # as where a template proved it
+    edges["visits"][wins] = 0  # as if a template had proved it
     edges["visits"][~wins] = 5
     assert set(np.flatnonzero(result.policy_target)) == set(edges["action"][wins])
 
@@ -149,7 +149,7 @@ def test_proofs_are_right_with_widening():
     assert proofs > 6
 
 
-def test_few_places_forget_the_oldest():
+def test_the_oldest_template_is_replaced():
     config = SearchConfig(templates=64, **PLAYOUTS)
     searcher = Searcher(GAME, "rollout", config)
     result = searcher.search(opening(1), seed=3)
@@ -168,7 +168,7 @@ def test_several_leaves_without_playouts_prove_as_much():
     assert result.simulations < plain.simulations
 
 
-def test_a_full_tree_lets_go_of_what_is_proven():
+def test_a_full_tree_drops_proven_subtrees():
     small = SearchConfig(**PLAYOUTS | {"max_bytes": 1_500_000})
     result = search(GAME, opening(2), "rollout", small, seed=1)
     assert result.proven and result.value == exact(opening(2))

@@ -1,4 +1,4 @@
-"""The numbers that texts about PUCT print, as tests of the engine's formulas."""
+"""Numbers printed in texts about PUCT, as tests of the search's formulas."""
 
 import math
 
@@ -56,7 +56,7 @@ def test_exploration_is_proportional_to_the_prior(prior, explore):
     assert puct_score(0.0, prior, 0, math.sqrt(1600), 1.5) == pytest.approx(explore, rel=1e-12)
 
 
-def test_puct_explores_more_than_ucb1_where_there_are_many_visits():
+def test_puct_explores_more_than_ucb1_after_many_visits():
     assert uct_score(0.0, 10, math.log(1000), 1.0) == pytest.approx(0.8311, abs=5e-5)
     assert puct_score(0.0, 1.0, 10, math.sqrt(1000), 1.0) == pytest.approx(2.8748, abs=5e-5)
 
@@ -120,7 +120,7 @@ def test_q_is_twice_the_win_rate_minus_one(q, win_rate):
     assert q_of(wins - (games - wins), games, 0, PENDING_COUNT, math.nan) == pytest.approx(q)
 
 
-# ---- leaves on their way: gomoku. Parent N = 10 with 2 pending, child n = 3 with 1 pending -------
+# ---- pending leaves: gomoku. Parent N = 10 with 2 pending, child n = 3 with 1 pending ------------
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def visits_after(simulations, priors, visit_term_form):
 
 
 def test_first_twenty_selections_by_the_formula():
-    # Whole numbers for priors make the ties of selections 16 to 20 exact, as in the text.
+    # Integer priors make the ties of selections 16 to 20 exact, as in the text.
     visits = dict.fromkeys(PRIORS, 0)
     chosen = []
     for _ in range(20):
@@ -173,7 +173,7 @@ def test_first_twenty_selections_by_the_formula():
 
 
 @pytest.mark.parametrize("form", ["one-plus-sum", "sum", "node", "max-one"])
-def test_visits_follow_the_priors_where_all_results_are_equal(form):
+def test_visits_follow_the_priors_if_all_results_are_equal(form):
     # Ties end at selection 15; the next five have equal scores, and float32 priors order them.
     before = [0] * 5
     for simulation, letter in enumerate(FIRST_TWENTY[:15], start=1):
@@ -193,7 +193,7 @@ def test_bare_sum_of_visits_ignores_the_prior_in_the_first_simulation(form, firs
     assert np.flatnonzero(visits_after(1, prograde_last, form)).tolist() == [first]
 
 
-# ---- temperature: ml_spacepower, lesson 3, with the table's numbers put right --------------------
+# ---- temperature: ml_spacepower, lesson 3, with the table's numbers corrected --------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the tests of the page have in common besides fixtures."""
+"""Helpers for the tests of the page."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode
@@ -9,7 +9,7 @@ PATIENCE = 1_200_000  # milliseconds; far beyond what a busy machine needs
 
 
 def open_game(page, **query):
-    """Opens the view to play in, with a game on the board."""
+    """Opens the Play view with a game on the board."""
     from playwright.sync_api import expect
 
     page.goto(f"/#/play?{urlencode(query)}")
@@ -22,7 +22,7 @@ def board(page):
 
 
 def cell(page, row, col):
-    """A cell of it."""
+    """A cell of the board."""
     return board(page).get_by_role("gridcell").and_(page.locator(f'[data-cell="{row},{col}"]'))
 
 
@@ -32,7 +32,7 @@ def moves_of(page):
 
 
 def position_in(page):
-    """The position that the address tells."""
+    """The position in the page's address."""
     query = parse_qs(page.url.partition("?")[2])
     moves = [int(move) for move in query.get("moves", [""])[0].split(",") if move]
     return {"game": query["game"][0], "moves": moves}

@@ -26,14 +26,14 @@ FLAGS = [
 
 def pytest_runtest_setup(item):
     if CHROMIUM is None:
-        do_without(item.config, "there is no chromium to show the page in")
+        do_without(item.config, "there is no chromium on the PATH")
     if not is_built(FOLDER):
         do_without(item.config, "the page was not built; `make page` does")
 
 
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory) -> Path:
-    """A run of tic-tac-toe: three generations of a small network."""
+    """A tic-tac-toe run: three generations of a small network."""
     folder = tmp_path_factory.mktemp("given") / "small"
     settings = ["network.kind=mlp", "training.generation_positions=300", "selfplay.games=32"]
     command = [sys.executable, "-m", "plainzero.cli", "train", "tic-tac-toe", "--generations", "3"]
@@ -48,13 +48,13 @@ def run_folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory) -> Path:
-    """Where the page begins runs."""
+    """The folder in which the page starts runs."""
     return tmp_path_factory.mktemp("runs")
 
 
 @pytest.fixture(scope="session")
 def address(run_folder, home) -> Iterator[str]:
-    """A server that is running, with the small run and a game from a file."""
+    """A running server with the small run and a game from a file."""
     command = [sys.executable, "-m", "plainzero.cli", "serve", "--port", "0", "--nice", "0"]
     process = subprocess.Popen(
         [*command, str(run_folder), "--home", str(home), "--game", f"{OWN_GAME}:Nim"],
@@ -68,12 +68,12 @@ def address(run_folder, home) -> Iterator[str]:
         yield line.split("http://")[1].split()[0].join(("http://", ""))
     finally:
         process.terminate()
-        process.communicate()  # which also closes the pipe
+        process.communicate()  # also closes the pipe
 
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium, for one module at a time: meanwhile Playwright's event loop runs in this thread."""
+    """Chromium, for one module at a time, because Playwright's event loop occupies the thread."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
@@ -114,7 +114,7 @@ def page(open_page):
 
 @pytest.fixture
 def ask(address):
-    """Asks the server's HTTP routes."""
+    """Sends requests to the server's HTTP routes."""
 
     def post(path, body):
         answer = httpx.post(f"{address}/api/{path}", json=body, timeout=None)

@@ -34,11 +34,11 @@ def click_all(page, *places):
 
 
 def playable(page):
-    """The cells that make a move."""
+    """The cells that can be played."""
     return board(page).get_by_role("gridcell", name=re.compile("move "))
 
 
-def test_go_shows_its_coordinates_takes_what_is_captured_and_passes(page):
+def test_go_shows_coordinates_captures_and_passes(page):
     open_game(page, game="go", seats="hh")
     names = [*"abcdefghj", *"987654321"]
     expect(page.get_by_test_id("coordinates").locator("text")).to_have_text(names)
@@ -69,7 +69,7 @@ def test_a_pawn_is_moved_by_two_clicks_and_by_keys(page):
     pawn = cell(page, 1, 4)
     pawn.focus()
     page.keyboard.press("Enter")
-    expect(pawn).to_have_attribute("aria-label", re.compile("taken up"))
+    expect(pawn).to_have_attribute("aria-label", re.compile("picked up"))
     page.keyboard.press("Escape")
     expect(pawn).to_have_attribute("aria-label", re.compile("can move"))
     page.keyboard.press("Enter")
@@ -84,7 +84,7 @@ def test_only_the_board_that_a_move_sends_to_can_be_played(page, ask):
     expect(playable(page)).to_have_count(81)
     cell(page, 4, 3).click()  # the left of the middle board
     expect(playable(page)).to_have_count(9)
-    cell(page, 0, 0).click()  # is not on the left board
+    cell(page, 0, 0).click()  # not on the left board, so it does nothing
     cell(page, 3, 1).click()
     expect(moves_of(page)).to_have_text(["1 d5", "2 b4"])
     legal = ask("position", position_in(page))["legal"]
@@ -103,7 +103,7 @@ def test_a_small_point_is_aimed_at_before_a_finger_plays_it(open_page):
     expect(moves_of(page)).to_have_text(["1 j10"])
 
 
-def test_parameters_are_chosen_from_what_they_can_be(page):
+def test_parameters_are_chosen_from_their_valid_values(page):
     open_game(page, game="hex", seats="hh")
     page.keyboard.press("n")
     dialog = page.get_by_role("dialog", name="New game")
@@ -132,7 +132,7 @@ def test_every_board_fits_the_window_and_shows_the_position(open_page, width):
         box = board(page).evaluate("element => element.getBoundingClientRect().toJSON()")
         size = page.viewport_size
         assert box["x"] >= 0 and box["x"] + box["width"] <= size["width"]
-        assert box["height"] <= 0.8 * size["height"], f"{name} is higher than the window"
+        assert box["height"] <= 0.8 * size["height"], f"{name} is taller than the window"
         page.screenshot(path=SCREENSHOTS / f"play-{name}-{width}.png")
 
 

@@ -24,7 +24,7 @@ WIDTHS = {"wide": (1280, 900, "light"), "phone": (390, 844, "dark")}
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_is_whole_and_open_to_everybody(open_page, axe, view, width):
+def test_a_view_fits_the_screen_and_is_accessible(open_page, axe, view, width):
     path, text = VIEWS[view]
     wide, high, scheme = WIDTHS[width]
     page = open_page(
@@ -50,14 +50,14 @@ def test_the_api_documentation_works_under_the_content_security_policy(page):
 
 @pytest.fixture
 def axe(pytestconfig) -> str:
-    """The script that looks at a page."""
+    """The script that checks a page."""
     if not AXE.is_file():
         do_without(pytestconfig, "axe-core is not installed; `make page` does")
     return AXE.read_text()
 
 
 def run_axe(page, axe) -> list[str]:
-    """What axe finds serious or critical, one line each."""
+    """The serious and critical problems that axe finds, one line each."""
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [

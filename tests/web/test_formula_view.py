@@ -1,4 +1,4 @@
-"""The formula view shows what the engine's own functions calculate."""
+"""The Formula view shows the results of the search's own functions."""
 
 import re
 
@@ -21,7 +21,7 @@ def three_digits(value):
 
 
 def percent(share):
-    """As the page writes shares."""
+    """A share as the page formats it."""
     digits = 1 if 0 < share < 0.0995 else 0
     return f"{share * 100:.{digits}f} %"
 
@@ -30,7 +30,7 @@ def scores(page):
     return page.get_by_role("list", name="Scores").get_by_test_id("score")
 
 
-def test_the_slider_of_c_changes_every_score_to_what_the_engine_says(page):
+def test_the_c_puct_slider_updates_every_score(page):
     page.goto("#/formula?children=calm*0.7*12*0.25,bold*0.3*3*-0.5")
     slider = page.get_by_role("slider", name="c_puct")
     slider.focus()
@@ -49,7 +49,7 @@ def test_the_slider_of_c_changes_every_score_to_what_the_engine_says(page):
     expect(page).to_have_url(re.compile("c_puct=1.55"))
 
 
-def test_twenty_selections_follow_the_priors_and_can_be_taken_back(page):
+def test_twenty_selections_follow_the_priors_and_can_be_undone(page):
     page.goto("#/formula")
     visits = page.get_by_test_id("visits")
     expect(visits).to_have_text("0 / 0 / 0 / 0 / 0")
@@ -64,8 +64,8 @@ def test_twenty_selections_follow_the_priors_and_can_be_taken_back(page):
     expect(page.get_by_role("img", name="Selections in order")).to_have_accessible_name(
         f"Selections in order: {named}"
     )
-    expect(page).to_have_url(re.compile(r"order=\w{20}"))  # which is written a moment later
-    page.reload()  # the address keeps it all
+    expect(page).to_have_url(re.compile(r"order=\w{20}"))  # written a moment later
+    page.reload()  # the address contains everything
     expect(visits).to_have_text("11 / 1 / 4 / 3 / 1")
     page.get_by_role("button", name="Undo").click()
     expect(visits).to_have_text("0 / 0 / 0 / 0 / 0")
@@ -85,7 +85,7 @@ def test_a_preset_loads_and_temperature_changes_what_is_played(page):
         expect(played).to_contain_text([percent(share) for share in policy])
 
 
-def test_noise_is_what_a_search_with_that_seed_draws(page):
+def test_noise_equals_that_of_a_search_with_the_same_seed(page):
     page.goto("#/formula?preset=noise")
     shown = page.get_by_role("list", name="Priors before and after noise").locator("b")
     children = [Child(name="", prior=prior, visits=0, q=0) for prior in PRIORS]
@@ -97,17 +97,17 @@ def test_noise_is_what_a_search_with_that_seed_draws(page):
 
 
 @pytest.mark.parametrize(
-    ("by", "player"),
+    ("by", "evaluator"),
     [
         ("uniform", {"evaluator": "uniform"}),
         ("run:small", {"evaluator": "network", "run": "small"}),
     ],
 )
-def test_the_moves_of_a_position_come_in(page, by, player):
+def test_the_moves_of_a_position_are_loaded(page, by, evaluator):
     options = {"selection": "puct", "proven_values": False}
     request = {
         "position": {"game": "tic-tac-toe", "moves": [4, 0]},
-        "agent": {"kind": "search", "simulations": 60, "options": options, **player},
+        "agent": {"kind": "search", "simulations": 60, "options": options, **evaluator},
     }
     analysis = page.request.post("api/search", data=request).json()["analysis"]
     page.goto(f"#/formula?game=tic-tac-toe&moves=4,0&by={by}&simulations=60")
@@ -119,7 +119,7 @@ def test_the_moves_of_a_position_come_in(page, by, player):
         expect(prior).to_have_attribute("aria-valuetext", f"{move['prior']:.2f}")
 
 
-def test_the_position_of_the_other_views_is_taken_over_and_many_moves_are_folded(page):
+def test_the_position_of_other_views_is_used_and_long_lists_are_shortened(page):
     page.goto("#/play?game=trio")
     expect(page.get_by_role("grid")).to_be_visible()
     page.get_by_role("link", name="Formula").click()

@@ -26,7 +26,7 @@ def test_every_lesson_opens_from_the_overview_with_one_heading_and_a_widget(page
         expect(page.get_by_role("heading", level=1)).to_have_text(["Learn"])
 
 
-def test_lessons_lead_on_to_the_next_and_back(page):
+def test_lessons_link_to_their_neighbours(page):
     page.goto("#/learn/idea")
     way = page.get_by_role("navigation", name="Lessons")
     expect(way.get_by_role("link", name="Previous")).to_have_count(0)
@@ -39,14 +39,14 @@ def test_lessons_lead_on_to_the_next_and_back(page):
     expect(page.get_by_text("This lesson does not exist.")).to_be_visible()
 
 
-def test_the_small_watch_goes_through_real_simulations(page):
+def test_the_widget_steps_through_real_simulations(page):
     page.goto("#/learn/idea")
     widget = page.get_by_test_id("small-watch")
     expect(widget.get_by_text("Simulation 1 of 100")).to_be_visible()
-    for simulation in range(2, 7):  # six moves, and each is tried once first
+    for simulation in range(2, 7):  # there are six moves, and each is tried once first
         widget.get_by_role("button", name="Next").click()
         expect(widget.get_by_text(f"Simulation {simulation} of 100")).to_be_visible()
-        expect(widget.get_by_text("untried, so it goes first")).to_have_count(1)
+        expect(widget.get_by_text("untried, so it comes first")).to_have_count(1)
     widget.get_by_role("button", name="Next").click()
     expect(widget.get_by_text("the largest here")).to_have_count(1)
     widget.get_by_role("button", name="Back").click()
@@ -54,7 +54,7 @@ def test_the_small_watch_goes_through_real_simulations(page):
     expect(widget.get_by_text("the largest here")).to_have_count(0)
 
 
-def test_the_formula_beside_the_text_is_the_engines(page):
+def test_the_formula_of_a_lesson_computes_what_the_search_does(page):
     page.goto("#/learn/puct")
     slider = page.get_by_role("slider", name="c_puct")
     slider.focus()
@@ -67,7 +67,7 @@ def test_the_formula_beside_the_text_is_the_engines(page):
     expect(shown).to_have_text([f"{score:.3f}" for score in expected])
 
 
-def test_a_player_who_moves_twice_counts_the_result_twice_for_himself(page):
+def test_a_player_who_moves_twice_gets_the_same_result_twice(page):
     page.goto("#/learn/backup")
     widget = page.get_by_test_id("way-back")
     widget.get_by_label("Game").select_option("twice")
@@ -85,11 +85,11 @@ def test_a_position_is_proven_with_enough_simulations(page):
     widget = page.get_by_test_id("proofs")
     expect(widget.get_by_text("the position is not proven yet")).to_be_visible()
     widget.get_by_role("slider", name="Simulations").press("End")
-    expect(widget.get_by_text("for the player to move this position is")).to_be_visible()
+    expect(widget.get_by_text("where the search stopped")).to_be_visible()
     found = widget.get_by_role("row").filter(has_text="proven:")
     expect(found).to_have_count(6)
     for row in found.all():
-        # The truth is asked for by itself, and may come later.
+        # The truth is requested separately, and may arrive later.
         expect(row).to_have_text(re.compile(r"proven: (lost|draw|won)\s*\1\s*$"))
 
 

@@ -43,8 +43,8 @@ def test_a_win_in_one_is_set_up_by_hand_and_found_by_the_hint(page, ask):
     expect(page.get_by_test_id("status")).to_have_text("You win.")
 
 
-def test_an_impossible_position_is_refused_in_the_servers_words(browser, address):
-    page = browser.new_page(base_url=address)  # its console may tell of the refusal
+def test_an_impossible_position_is_refused_with_the_servers_message(browser, address):
+    page = browser.new_page(base_url=address)  # its console may report the error
     open_game(page, game="connect-four", seats="hm", vs="random")
     page.get_by_role("button", name="Set up").click()
     cell(page, 0, 0).click()
@@ -98,7 +98,7 @@ def test_the_users_own_game_is_played_by_its_list_of_moves(page, ask):
     open_game(page, game="nim(stones=5)", seats="hm", vs="perfect")
     own = page.get_by_role("group", name="Moves", exact=True)
     own.get_by_role("button", name="1", exact=True).click()
-    expect(moves_of(page)).to_have_count(2)  # four are left: whatever it takes, it loses
+    expect(moves_of(page)).to_have_count(2)  # four stones are left: every move loses
     view = ask("position", position_in(page))
     expect(page.locator("pre")).to_have_text(view["text"])
     own.get_by_role("button").last.click()
@@ -111,13 +111,13 @@ def test_the_users_own_game_is_played_by_its_list_of_moves(page, ask):
 
 def test_the_analysis_shows_the_numbers_of_the_search(page, ask):
     open_game(page, game="tic-tac-toe", moves="4", seats="hh")
-    page.get_by_label("Analysis by").select_option("engine")
+    page.get_by_label("Analysis by").select_option("own")
     page.get_by_label("Simulations").fill("300")
     page.get_by_label("Seed").fill("5")
     expect(page.get_by_test_id("simulations")).to_have_text("300")
     expect(page.get_by_test_id("analysis-state")).to_have_text(re.compile("done|proven"))
-    player = {"kind": "search", "simulations": 300, "options": {"proven_values": True}}
-    request = {"position": {"game": "tic-tac-toe", "moves": [4]}, "agent": player, "seed": 5}
+    agent = {"kind": "search", "simulations": 300, "options": {"proven_values": True}}
+    request = {"position": {"game": "tic-tac-toe", "moves": [4]}, "agent": agent, "seed": 5}
     found = ask("search", request)["analysis"]
     rows = page.get_by_test_id("moves-table").get_by_role("row")
     expect(rows).to_have_count(len(found["moves"]) + 1)
@@ -129,7 +129,7 @@ def test_the_analysis_shows_the_numbers_of_the_search(page, ask):
         assert float(texts[6].replace("−", "-")) == pytest.approx(move["u"], abs=0.006)
 
 
-def test_the_keyboard_alone_plays_undoes_and_goes_on(page):
+def test_a_game_can_be_played_with_the_keyboard_alone(page):
     open_game(page, game="tic-tac-toe", seats="hh")
     cell(page, 0, 0).focus()
     page.keyboard.press("ArrowDown")
@@ -152,7 +152,7 @@ def test_the_keyboard_alone_plays_undoes_and_goes_on(page):
     assert position_in(page)["moves"] == [4, 0]
 
 
-def test_a_network_answers_and_its_step_is_told(page, ask, run_folder):
+def test_a_network_answers_and_its_generation_is_shown(page, ask, run_folder):
     open_game(page, game="tic-tac-toe")
     expect(page.get_by_role("list", name="Players")).to_contain_text(run_folder.name)
     cell(page, 1, 1).click()
@@ -162,8 +162,8 @@ def test_a_network_answers_and_its_step_is_told(page, ask, run_folder):
     expect(page.get_by_test_id("status")).to_have_text("Move 0 of 2. Your turn.")
 
 
-def lead_to_a_blocked_direction(ask):
-    """A position of 2048 with a direction that is illegal in it, and one that is legal."""
+def find_blocked_direction(ask):
+    """The moves to a position of 2048, an illegal direction in it, and a legal move."""
     view = ask("play", {"position": {"game": "2048"}})
     while len(view["legal"]) == 4:
         view = ask("play", {"position": position_of(view), "action": view["legal"][0]["action"]})
@@ -176,19 +176,19 @@ def position_of(view):
     return {"game": view["game"], "moves": [move["action"] for move in view["moves"]]}
 
 
-def test_arrows_slide_the_tiles_also_from_the_board_and_never_go_back(page, ask):
-    moves, blocked, legal = lead_to_a_blocked_direction(ask)
+def test_arrow_keys_slide_the_tiles_even_from_the_board_and_never_undo(page, ask):
+    moves, blocked, legal = find_blocked_direction(ask)
     open_game(page, game="2048", moves=",".join(map(str, moves)), seats="h")
     expect(moves_of(page)).to_have_count(len(moves))
     cell(page, 1, 1).click()
     page.keyboard.press(f"Arrow{blocked.capitalize()}")
     page.keyboard.press(f"Arrow{legal['name'].capitalize()}")
-    expect(moves_of(page)).to_have_count(len(moves) + 2)  # a tile came by chance
+    expect(moves_of(page)).to_have_count(len(moves) + 2)  # chance added a tile
     assert position_in(page)["moves"][:-1] == [*moves, legal["action"]]
 
 
-def test_a_move_that_failed_is_made_by_trying_again(browser, address):
-    page = browser.new_page(base_url=address)  # its console tells of the failure
+def test_a_move_that_failed_can_be_retried(browser, address):
+    page = browser.new_page(base_url=address)  # its console reports the error
     open_game(page, game="tic-tac-toe", seats="hm", vs="random")
     page.route("**/api/play", lambda route: route.abort(), times=1)
     cell(page, 1, 1).click()
@@ -198,31 +198,31 @@ def test_a_move_that_failed_is_made_by_trying_again(browser, address):
     page.close()
 
 
-def test_an_opponent_goes_on_after_a_lost_connection(browser, address):
+def test_an_opponent_continues_after_a_lost_connection(browser, address):
     page = browser.new_page(base_url=address)
-    asked = []
+    requests = []
 
-    def pass_on(socket):
+    def forward(socket):
         server = socket.connect_to_server()
 
-        def hear(message):
-            asked.extend([message] if '"type":"search"' in message else [])
-            if len(asked) == 1 and '"type":"search"' in message:
+        def receive(message):
+            requests.extend([message] if '"type":"search"' in message else [])
+            if len(requests) == 1 and '"type":"search"' in message:
                 socket.close(code=1001, reason="lost")
             else:
                 server.send(message)
 
-        socket.on_message(hear)
+        socket.on_message(receive)
 
-    page.route_web_socket("**/api/socket", pass_on)
+    page.route_web_socket("**/api/socket", forward)
     open_game(page, game="tic-tac-toe", seats="hm", vs="random")
     cell(page, 1, 1).click()
     expect(moves_of(page)).to_have_count(2)
-    assert len(asked) == 2
+    assert len(requests) == 2
     page.close()
 
 
-def test_a_new_game_begins_by_enter_and_not_with_an_invalid_number(page):
+def test_enter_starts_a_new_game_unless_a_number_is_invalid(page):
     open_game(page, game="tic-tac-toe", seats="hm", vs="uct", simulations=60)
     page.keyboard.press("n")
     dialog = page.get_by_role("dialog", name="New game")
@@ -237,15 +237,15 @@ def test_a_new_game_begins_by_enter_and_not_with_an_invalid_number(page):
     expect(page.get_by_role("list", name="Players")).to_contain_text("70 simulations")
 
 
-def test_links_to_the_other_views_carry_the_engine(page, run_folder):
+def test_links_to_the_other_views_carry_the_agent(page, run_folder):
     name = run_folder.name
     open_game(page, game="tic-tac-toe", seats="hm", vs="guided", run=name, simulations=90)
     cell(page, 1, 1).click()
     watch = page.get_by_role("link", name="Watch it think")
     expect(page.get_by_test_id("analysis-state")).to_have_text(re.compile("done|proven"))
     query = parse_qs(watch.get_attribute("href").partition("?")[2])
-    told = {key: query[key][0] for key in ("evaluator", "run", "simulations", "proofs", "moves")}
-    assert told == {
+    linked = {key: query[key][0] for key in ("evaluator", "run", "simulations", "proofs", "moves")}
+    assert linked == {
         "evaluator": "network",
         "run": name,
         "simulations": "90",
@@ -256,8 +256,8 @@ def test_links_to_the_other_views_carry_the_engine(page, run_folder):
     expect(page).to_have_url(re.compile(rf"by=run%3A{name}&simulations=90"))
 
 
-def test_a_link_to_no_game_shows_no_board(browser, address):
-    page = browser.new_page(base_url=address)  # its console may tell of the refusal
+def test_a_link_to_an_unknown_game_shows_no_board(browser, address):
+    page = browser.new_page(base_url=address)  # its console may report the error
     open_game(page, game="tic-tac-toe", seats="hh")
     page.goto("/#/play?game=nonsense")
     expect(page.get_by_role("alert")).to_contain_text("nonsense")

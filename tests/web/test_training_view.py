@@ -33,12 +33,12 @@ def facts_in(place):
 
 
 def rows_of(table):
-    """The texts of a table's body, row by row."""
+    """The texts in a table's body, row by row."""
     return [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
 
 
 def wait_for_state(page, run, words):
-    """The generation at which the run is said to be in such a state."""
+    """Waits until the page shows the run in this state; returns the generation."""
     status = page.get_by_role("status").filter(has_text=f"{run}:")
     expect(status).to_have_text(re.compile(rf"{run}: {words}, generation \d+"))
     return int(status.inner_text().split()[-1])
@@ -69,8 +69,8 @@ def test_a_runs_numbers_are_those_of_its_metrics(page, run_folder, metrics):
     assert "x=minutes" in page.url
 
 
-def test_a_setting_that_there_is_not_is_refused_in_the_servers_words(browser, address):
-    context = browser.new_context(base_url=address)  # its console may tell of the refusal
+def test_an_unknown_setting_is_refused_with_the_servers_message(browser, address):
+    context = browser.new_context(base_url=address)  # its console may report the error
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     open_training(page)
@@ -154,18 +154,18 @@ def test_a_self_play_game_is_replayed_as_it_was_recorded(page, run_folder):
     assert f"generation=3&game={index + 1}&move={record.opening}" in page.url
 
 
-def test_games_are_asked_for_once_and_another_view_is_no_run(page, run_folder):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url.split("/api/")[-1]))
+def test_games_are_requested_once_and_another_view_requests_no_run(page, run_folder):
+    requests = []
+    page.on("request", lambda request: requests.append(request.url.split("/api/")[-1]))
     open_training(page, f"/{run_folder.name}", tab="games")
     expect(page.get_by_role("table", name="Self-play games")).to_be_visible()
     page.get_by_role("button", name="Game 1", exact=True).click()
     expect(page.get_by_role("heading", name="Game 1", exact=True)).to_be_visible()
     page.goto("/#/learn/self-play")
     expect(page.get_by_role("article")).to_be_visible()
-    lists = [url for url in asked if url.startswith(f"runs/{run_folder.name}/games?")]
+    lists = [url for url in requests if url.startswith(f"runs/{run_folder.name}/games?")]
     assert len(lists) == 1
-    assert not [url for url in asked if "self-play" in url]
+    assert not [url for url in requests if "self-play" in url]
 
 
 def test_a_position_over_time_ends_with_the_newest_network(page, run_folder):
@@ -179,8 +179,8 @@ def test_a_position_over_time_ends_with_the_newest_network(page, run_folder):
     table = page.get_by_role("table", name="Evaluations by checkpoint")
     expect(table.locator("tbody tr")).to_have_count(len(run.steps))
     taken = table.get_by_role("columnheader", name=run.game.action_name(4), exact=True)
-    expect(taken).to_have_count(0)  # so these are the evaluations of the position after it
-    expect(table.get_by_role("columnheader", name="Right")).to_be_visible()  # which comes last
+    expect(taken).to_have_count(0)  # the evaluations are of the position after that move
+    expect(table.get_by_role("columnheader", name="Right")).to_be_visible()  # shown last
     titles = table.get_by_role("columnheader").all_inner_texts()
     newest = dict(zip(titles, rows_of(table)[0], strict=True))
     with torch.inference_mode():

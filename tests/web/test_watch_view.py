@@ -1,4 +1,4 @@
-"""Watching a search on the page: everything shown is what the engine itself recorded."""
+"""Watching a search on the page: everything shown equals the recorded search."""
 
 import re
 
@@ -52,7 +52,7 @@ def root_visits(page):
     }
 
 
-def way_of(page):
+def path_of(page):
     items = page.get_by_role("list", name="Path").get_by_role("listitem")
     return [item.locator(".name").inner_text() for item in items.all()]
 
@@ -66,7 +66,7 @@ def show_outline(page):
     expect(page.get_by_role("tree")).to_be_visible()
 
 
-def test_any_simulation_shows_what_the_engine_recorded(page):
+def test_any_simulation_is_shown_as_recorded(page):
     think(page)
     game, whole = search()
     for simulation in (1, 17, SIMULATIONS):
@@ -115,7 +115,7 @@ def test_keys_step_through_the_simulations(page):
     expect(page.get_by_role("heading", name="The root after 1 simulation")).to_be_visible()
 
 
-def test_a_closed_node_hides_all_below_it_and_counts_it(page):
+def test_a_collapsed_node_hides_its_subtree_and_shows_its_size(page):
     think(page)
     show_outline(page)
     _, whole = search()
@@ -131,7 +131,7 @@ def test_a_closed_node_hides_all_below_it_and_counts_it(page):
     expect(page.get_by_role("treeitem")).to_have_count(len(whole.tree))
 
 
-def test_the_drawing_closes_a_node_and_tells_about_it(page):
+def test_the_drawing_collapses_a_node_and_shows_its_details(page):
     think(page)
     _, whole = search()
     counts = page.get_by_test_id("counts")
@@ -152,7 +152,7 @@ def test_the_drawing_closes_a_node_and_tells_about_it(page):
 
 
 def subtree_size(tree, node):
-    """The nodes on whose way from the root the node lies, itself included."""
+    """The number of nodes in the subtree of `node`."""
     return sum(node in tree.path(other)[0] for other in range(len(tree)))
 
 
@@ -176,7 +176,7 @@ def test_two_searches_are_compared_on_one_timeline(page):
         for action in uct.legal
     }
     assert any(a != b for a, b in shown.values())
-    assert way_of_side(page, "side-a") != [] and way_of_side(page, "side-b") != []
+    assert path_of_side(page, "side-a") != [] and path_of_side(page, "side-b") != []
 
 
 def test_the_first_search_stays_while_a_second_is_set_up(page):
@@ -195,26 +195,26 @@ def test_the_first_search_stays_while_a_second_is_set_up(page):
     expect(page.get_by_role("button", name="Think", exact=True)).to_be_visible()
 
 
-def test_another_link_takes_over_its_settings_and_offers_to_think(page):
+def test_another_link_applies_its_settings_without_searching(page):
     think(page)
     page.goto(LINK.replace(f"simulations={SIMULATIONS}", "simulations=77"))
     expect(page.get_by_label("Simulations")).to_have_value("77")
     expect(page.get_by_role("button", name="Think", exact=True)).to_be_enabled()
 
 
-def test_what_is_shown_outlives_the_connection(page):
+def test_the_view_survives_a_lost_connection(page):
     line = Line(page)
     line.cut()
     page.goto(LINK + "&think=1&simulation=20")
     expect(page.get_by_text("Waiting for the connection")).to_be_visible()
-    line.mend()
+    line.restore()
     expect(page.get_by_role("heading", name="The root after 20 sim")).to_be_visible()
     visits = root_visits(page)
     line.cut()
     page.get_by_role("slider", name="Simulation").fill("30")
     expect(page.get_by_text("Cannot reach the server")).to_be_visible()
     assert root_visits(page) == visits
-    line.mend()
+    line.restore()
     expect(page.get_by_text("This search is no longer on the server.")).to_be_visible()
     assert root_visits(page) == visits
     page.get_by_role("button", name="Think again").click()
@@ -222,22 +222,22 @@ def test_what_is_shown_outlives_the_connection(page):
 
 
 class Line:
-    """The page's WebSocket, which can be cut and mended."""
+    """The page's WebSocket, which can be cut and restored."""
 
     def __init__(self, page):
-        """A line that holds."""
+        """An intact connection."""
         self._is_cut = False
         self._ends = []
         page.route_web_socket(re.compile("/api/socket"), self._connect)
 
     def cut(self):
-        """Ends the connection; new ones end at once."""
+        """Closes the connection, and new ones at once."""
         self._is_cut = True
         for end in self._ends:
             end.close()
         self._ends = []
 
-    def mend(self):
+    def restore(self):
         """Lets the next connection through."""
         self._is_cut = False
 
@@ -248,7 +248,7 @@ class Line:
             self._ends += [end.connect_to_server(), end]
 
 
-def way_of_side(page, side):
+def path_of_side(page, side):
     return page.get_by_test_id(side).get_by_role("list", name="Path").all_inner_texts()
 
 
@@ -262,7 +262,7 @@ def test_a_hundred_thousand_simulations_are_watched_to_their_end(page):
     total = sum(int(text.replace("\u202f", "")) for text in visits.all_inner_texts())
     assert total == 100_000
     slider = page.get_by_role("slider", name="Simulation")
-    for simulation in range(5000, 100_001, 5000):  # faster than anybody could answer
+    for simulation in range(5000, 100_001, 5000):  # faster than the server can answer
         slider.fill(str(simulation))
     slider.fill("99900")
     expect(page.get_by_role("heading", name="The root after 99\u202f900 sim")).to_be_visible()
@@ -272,7 +272,7 @@ def test_a_hundred_thousand_simulations_are_watched_to_their_end(page):
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_the_way_lights_up_edge_by_edge_unless_motion_is_to_be_little(browser, address, motion):
+def test_the_path_lights_up_edge_by_edge_unless_motion_is_reduced(browser, address, motion):
     context = browser.new_context(base_url=address, reduced_motion=motion)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
@@ -294,14 +294,14 @@ def test_the_way_lights_up_edge_by_edge_unless_motion_is_to_be_little(browser, a
         context.close()
 
 
-def test_the_address_brings_somebody_else_to_the_same_place(page):
+def test_the_address_restores_the_same_moment(page):
     think(page)
     scrub(page, 33)
     page.get_by_role("group", name="Phases").get_by_role("button", name="Evaluate").click()
     expect(page).to_have_url(re.compile("simulation=33&phase=2"))
-    way, link = way_of(page), page.url
+    way, link = path_of(page), page.url
     page.goto("about:blank")
     page.goto(link)
     expect(page.get_by_role("heading", name="Simulation 33")).to_be_visible()
     expect(chosen_phase(page)).to_contain_text("Evaluate")
-    assert way_of(page) == way
+    assert path_of(page) == way

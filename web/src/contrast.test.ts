@@ -44,15 +44,15 @@ const shapes: [string, string[]][] = [
 ];
 
 for (const theme of themes) {
-  test(`text can be read in the ${theme} theme`, () => {
+  test(`text is readable in the ${theme} theme`, () => {
     expect(tooFaint(texts, theme, TEXT)).toEqual([]);
   });
 
-  test(`shapes can be told from their ground in the ${theme} theme`, () => {
+  test(`shapes stand out from their background in the ${theme} theme`, () => {
     expect(tooFaint(shapes, theme, SHAPE)).toEqual([]);
   });
 
-  test(`every number can be read on its tile in the ${theme} theme`, () => {
+  test(`every number is readable on its tile in the ${theme} theme`, () => {
     const faint = Array.from({ length: 14 }, (_, doublings) => 2 ** doublings).filter((value) => {
       const depth = depthOf(value);
       const tile = mix(token("tile-high", theme), token("tile-low", theme), depth);

@@ -1,25 +1,25 @@
 /**
- * Work of which only the newest wish counts: one piece is under way at a time, and of what was
- * wished for meanwhile only the last is done next. So a slider never lags behind the hand.
+ * Runs one request at a time; of those made while one is running, only the last runs next. So a
+ * slider never lags behind the pointer.
  */
-export class Latest<Wish, Result> {
-  #next: { wish: Wish } | null = null;
+export class Latest<Request, Result> {
+  #next: { request: Request } | null = null;
   #isBusy = false;
   #epoch = 0;
 
   constructor(
-    private readonly work: (wish: Wish) => Promise<Result>,
-    private readonly done: (wish: Wish, result: Result) => void,
-    private readonly failed: (error: unknown, wish: Wish) => void,
+    private readonly work: (request: Request) => Promise<Result>,
+    private readonly done: (request: Request, result: Result) => void,
+    private readonly failed: (error: unknown, request: Request) => void,
   ) {}
 
-  ask(wish: Wish): void {
-    this.#next = { wish };
+  ask(request: Request): void {
+    this.#next = { request };
     if (!this.#isBusy) void this.#run();
   }
 
-  /** Nothing more is heard of what was wished for, even if it never comes to an end. */
-  forget(): void {
+  /** Drops all requests; the one that is running is ignored, even if it never ends. */
+  cancel(): void {
     this.#next = null;
     this.#isBusy = false;
     this.#epoch += 1;
@@ -29,15 +29,15 @@ export class Latest<Wish, Result> {
     const epoch = this.#epoch;
     this.#isBusy = true;
     while (this.#next) {
-      const { wish } = this.#next;
+      const { request } = this.#next;
       this.#next = null;
       try {
-        const result = await this.work(wish);
+        const result = await this.work(request);
         if (epoch !== this.#epoch) return;
-        this.done(wish, result);
+        this.done(request, result);
       } catch (error) {
         if (epoch !== this.#epoch) return;
-        this.failed(error, wish);
+        this.failed(error, request);
       }
     }
     this.#isBusy = false;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodeSetup, encodeSetup, positionQuery, readPosition } from "./position.svelte";
 
-test("a position comes back from its address", () => {
+test("a position can be read back from its address", () => {
   const setup = { to_play: 1, cells: [["x", "."], ["·", "ö"]] };
   const position = { game: "connect-four(rows=7,cols=8)", setup, moves: [3, 0, 12] };
   const query = new URLSearchParams();
@@ -13,7 +13,7 @@ test("an address without a game has no position", () => {
   expect(readPosition(new URLSearchParams("moves=1,2"))).toBeNull();
 });
 
-test("letters that are no setup are none", () => {
+test("an invalid setup is ignored", () => {
   expect(decodeSetup("!!")).toBeNull();
   expect(decodeSetup(encodeSetup({ to_play: 0, cells: [["x"]] }).slice(2))).toBeNull();
 });

@@ -19,7 +19,7 @@ from typing import Self
 
 from plainzero.arena.strength_meter import StrengthMeter
 from plainzero.networks.network_evaluators import available_backends
-from plainzero.operating_system import own_group
+from plainzero.operating_system import lower_priority, own_group
 from plainzero.training.run_folder import RunError
 from plainzero.training.saved_run import STRENGTH_SIMULATIONS, open_run
 
@@ -134,5 +134,5 @@ def serve(path: str, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    os.nice(_NICENESS)
+    lower_priority(os.getpid(), _NICENESS, is_added=True)
     serve(sys.argv[1], int(sys.argv[2]))

@@ -1,8 +1,6 @@
 """An engine's output: its unread lines, and a transcript of the whole exchange."""
 
 import collections
-import os
-import selectors
 import threading
 import time
 from collections.abc import Callable
@@ -17,7 +15,7 @@ _CHUNK = 1 << 16
 
 
 class EngineOutput:
-    """Shared by the thread that reads the output and the one that sends commands."""
+    """Shared by the threads that read the output and the one that sends commands."""
 
     def __init__(self) -> None:
         """Starts empty."""
@@ -84,22 +82,49 @@ class EngineOutput:
             self._changed.notify_all()
 
 
-def listen(output: EngineOutput, stdout: IO[bytes], stderr: IO[bytes]) -> None:
-    """Reads both streams until they end or become too long."""
-    with stdout, stderr, selectors.DefaultSelector() as selector:
-        readers = {"<": _Lines(output.receive), "!": _Lines(lambda line: output.note("!", line))}
-        selector.register(stdout, selectors.EVENT_READ, "<")
-        selector.register(stderr, selectors.EVENT_READ, "!")
-        while selector.get_map() and not output.has_overflown:
-            for key, _ in selector.select():
-                chunk = os.read(key.fd, _CHUNK)
-                if not readers[key.data].take(chunk):
-                    output.overflow()
-                if not chunk:
-                    selector.unregister(key.fileobj)
-                    if key.data == "<":
-                        output.end()
-    output.end()
+def start_readers(
+    output: EngineOutput, stdout: IO[bytes], stderr: IO[bytes], name: str
+) -> list[threading.Thread]:
+    """Starts a thread for each of the two streams: Windows cannot wait for several pipes at once.
+
+    Args:
+        output: receives the lines.
+        stdout: unbuffered, as is `stderr`; the threads close both.
+        stderr: only for the transcript.
+        name: the engine's, in the names of the threads.
+    """
+    threads = [
+        threading.Thread(target=read_output, args=(output, stdout), name=f"output of {name}"),
+        threading.Thread(target=read_errors, args=(output, stderr), name=f"errors of {name}"),
+    ]
+    for thread in threads:
+        thread.daemon = True
+        thread.start()
+    return threads
+
+
+def read_output(output: EngineOutput, stdout: IO[bytes]) -> None:
+    """Receives the lines of a stream until it ends or becomes too long, then ends the output."""
+    try:
+        _read_lines(output, stdout, output.receive)
+    finally:
+        output.end()
+
+
+def read_errors(output: EngineOutput, stderr: IO[bytes]) -> None:
+    """Notes the lines of a stream in the transcript until it ends or becomes too long."""
+    _read_lines(output, stderr, lambda line: output.note("!", line))
+
+
+def _read_lines(output: EngineOutput, stream: IO[bytes], take_line: Callable[[str], None]) -> None:
+    lines = _Lines(take_line)
+    with stream:
+        while not output.has_overflown:
+            chunk = stream.read(_CHUNK)  # waits for the first byte only
+            if not lines.take(chunk):
+                output.overflow()
+            if not chunk:
+                return
 
 
 class _Lines:

@@ -15,7 +15,7 @@ import weakref
 from pathlib import Path
 
 from plainzero.operating_system import has_ended, kill_group, own_group
-from plainzero.protocols.engine_output import EngineOutput, listen
+from plainzero.protocols.engine_output import EngineOutput, start_readers
 from plainzero.protocols.engine_writer import EngineInput
 
 TAIL = 4_000  # characters of the transcript in an error
@@ -67,15 +67,9 @@ class EngineProcess:
         process = self._process
         assert process.stdin and process.stdout and process.stderr
         self._output = EngineOutput()
-        self._listener = threading.Thread(
-            target=listen,
-            args=(self._output, process.stdout, process.stderr),
-            name=f"output of {self.name}",
-            daemon=True,
-        )
+        readers = start_readers(self._output, process.stdout, process.stderr, self.name)
         self._input = EngineInput(process.stdin, self.name)
-        self._listener.start()
-        self._end = weakref.finalize(self, _kill, process, self._listener, self._input)
+        self._end = weakref.finalize(self, _kill, process, readers, self._input)
 
     @property
     def is_running(self) -> bool:
@@ -185,10 +179,11 @@ def find_program(name: str) -> str:
 
 
 def _kill(
-    process: "subprocess.Popen[bytes]", listener: threading.Thread, given: EngineInput
+    process: "subprocess.Popen[bytes]", readers: list[threading.Thread], given: EngineInput
 ) -> None:
     """Kills the whole process group, and ends the threads that wait for it."""
     kill_group(process)
     given.close(_PATIENCE)
-    if listener is not threading.current_thread():  # the finalizer may run in any thread
-        listener.join(_PATIENCE)
+    for reader in readers:
+        if reader is not threading.current_thread():  # the finalizer may run in any thread
+            reader.join(_PATIENCE)

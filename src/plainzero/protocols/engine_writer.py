@@ -1,4 +1,4 @@
-"""What is written to another program, by a thread: Windows cannot wait for a pipe with a limit."""
+"""An engine's input, written by a thread: Windows cannot write to a pipe with a time limit."""
 
 import contextlib
 import queue
@@ -7,12 +7,12 @@ from typing import IO
 
 
 class EngineInput:
-    """The standard input of a program; safe for one caller at a time."""
+    """The standard input of an engine; safe for one caller at a time."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         """Starts the thread; `stream` is unbuffered."""
         self.is_broken = False
-        """Whether a line could not be written, because the program no longer reads."""
+        """Whether a line could not be written, because the engine no longer reads."""
         self._stream = stream
         self._lines: queue.SimpleQueue[tuple[bytes, threading.Event] | None] = queue.SimpleQueue()
         self._writer = threading.Thread(

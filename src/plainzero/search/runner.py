@@ -45,12 +45,15 @@ class StopFlag:
     def __init__(self) -> None:
         """A flag that is not set."""
         self._is_set = False
-        self._attached: list[weakref.ref[NDArray[Any]]] = []
+        # By id, since arrays cannot be hashed; an entry disappears with its search.
+        self._attached: weakref.WeakValueDictionary[int, NDArray[Any]] = (
+            weakref.WeakValueDictionary()
+        )
 
     def set(self) -> None:
         """Stops the searches that were given this flag."""
         self._is_set = True
-        for reference in self._attached:
+        for reference in self._attached.valuerefs():  # a list, so other threads may attach
             work = reference()
             if work is not None:
                 work["stop"] = 1
@@ -61,7 +64,7 @@ class StopFlag:
 
     def attach(self, work: NDArray[Any]) -> None:
         """Makes `set` write to work.stop [B], which compiled code reads before each simulation."""
-        self._attached.append(weakref.ref(work))
+        self._attached[id(work)] = work
         # After the line above: a `set` of another thread either finds `work` or is seen here.
         if self._is_set:
             work["stop"] = 1

@@ -1,4 +1,4 @@
-"""The exact solver: against the outside scores, and against plain minimax on small boards."""
+"""The exact solver, compared with published scores, and with plain minimax on small boards."""
 
 import functools
 from pathlib import Path
@@ -32,7 +32,7 @@ def compiled():
 
 @pytest.mark.skipif(not SETS.is_dir(), reason="needs the outside position sets in ../shared/data")
 @pytest.mark.parametrize("name", NAMES)
-def test_all_outside_scores_agree(compiled, name):
+def test_all_published_scores_agree(compiled, name):
     lines = [line.split() for line in (SETS / name).read_text().splitlines()]
     states = [position(moves) for moves, _ in lines]
     solver = ConnectFourSolver(GAME)
@@ -43,14 +43,14 @@ def test_all_outside_scores_agree(compiled, name):
 
 @pytest.mark.skipif(not SETS.is_dir(), reason="needs the outside position sets in ../shared/data")
 @pytest.mark.parametrize("name", ["Test_L3_R1", "Test_L2_R1"])
-def test_best_outcome_is_the_sign_of_the_outside_score(compiled, name):
+def test_best_outcome_is_the_sign_of_the_published_score(compiled, name):
     lines = [line.split() for line in (SETS / name).read_text().splitlines()][:300]
     outcomes = ConnectFourSolver(GAME).outcomes([position(moves) for moves, _ in lines])
     assert outcomes.max(axis=1).tolist() == [np.sign(int(score)) for _, score in lines]
 
 
 def plain_score(game):
-    """The score by trying everything, memoised by the stones."""
+    """The score by full search, cached by the stones."""
 
     @functools.cache
     def score(own, other, turn):
@@ -68,7 +68,7 @@ def plain_score(game):
 
 
 def after(state, action, score):
-    """The mover's score of a move, from what `score` says of the position behind it."""
+    """The mover's score of a move, from the `score` of the position after it."""
     game = next(game for game in (SMALL, WIDE, GAME) if game.dtype == state.dtype)
     child = game.copy(state)
     game.apply(child, action)
@@ -117,7 +117,7 @@ def test_table_of_another_size_changes_no_outcome(random_positions):
     assert np.array_equal(small.outcomes(states), large.outcomes(states))
 
 
-def test_a_search_that_is_cut_into_slices_gives_the_same(monkeypatch, random_positions):
+def test_a_search_in_slices_gives_the_same_result(monkeypatch, random_positions):
     states = random_positions(GAME, 5, 18, seed=6)
     whole = ConnectFourSolver(GAME)
     scores, outcomes = [whole.solve(state) for state in states], whole.outcomes(states)
@@ -128,7 +128,7 @@ def test_a_search_that_is_cut_into_slices_gives_the_same(monkeypatch, random_pos
     assert sliced.nodes > 970
 
 
-def test_what_cannot_be_solved_is_refused():
+def test_invalid_boards_and_positions_are_refused():
     with pytest.raises(ValueError, match="in_a_row must be 4"):
         ConnectFourSolver(make_game("connect-four(in_a_row=3)"))
     with pytest.raises(ValueError, match="too small; give 262144"):

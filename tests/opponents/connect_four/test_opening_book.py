@@ -22,7 +22,7 @@ BOOK = load_opening_book()
 
 
 def opening(ply, row):
-    """A state with the stones of a position of the book."""
+    """The state of a position in the book."""
     own, occupied = BOOK.openings[ply].own[row], BOOK.openings[ply].occupied[row]
     return position(ply % 2, own, own ^ occupied)
 
@@ -35,12 +35,12 @@ def position(to_play, own, other):
     return state
 
 
-def test_of_the_first_moves_only_the_middle_wins():
+def test_only_the_middle_wins_as_a_first_move():
     assert move_outcomes(BOOK_GAME, [BOOK_GAME.new_state()]).tolist() == [[-1, -1, 0, 1, 0, -1, -1]]
     assert PerfectAgent(BOOK_GAME).choose([BOOK_GAME.new_state()], seed=1) == [3]
 
 
-def test_all_positions_that_can_come_about_are_listed():
+def test_all_reachable_positions_are_listed():
     states = [BOOK_GAME.new_state()]
     for ply in range(6):
         found = {stones_of(state) for state in states}
@@ -57,7 +57,7 @@ def stones_of(state):
 
 
 def followers(states):
-    """The states after each move, each once; four in a row takes more plies than asked for here."""
+    """The different states after one move; no game is over after so few plies."""
     found = {}
     for state in states:
         for action in BOOK_GAME.legal(state):
@@ -73,10 +73,10 @@ def test_each_outcome_is_that_of_the_best_move(ply):
     best = np.full(len(openings.keys), -1)
     for column in range(BOOK_GAME.cols):
         moves = play_column(BOOK.board, openings.own, openings.occupied, column)
-        goes_on = moves.is_legal & ~moves.wins
-        replies = BOOK.find(ply + 1, moves.own[goes_on], moves.occupied[goes_on])
+        continues = moves.is_legal & ~moves.wins
+        replies = BOOK.find(ply + 1, moves.own[continues], moves.occupied[continues])
         assert np.isin(replies, (-1, 0, 1)).all()
-        best[goes_on] = np.maximum(best[goes_on], -replies)
+        best[continues] = np.maximum(best[continues], -replies)
         best[moves.wins] = 1
     assert np.array_equal(BOOK.outcomes[ply], best)
 
@@ -86,7 +86,7 @@ def test_the_solver_agrees_on_the_last_ply():
     playable = playable_cells(BOOK.board, openings.occupied)
     wins = playable & winning_cells(BOOK.board, openings.own)
     threats = playable & winning_cells(BOOK.board, openings.own ^ openings.occupied)
-    is_forced = (wins == 0) & (threats != 0)  # of these, many take only a moment
+    is_forced = (wins == 0) & (threats != 0)  # many of these take only a moment
     rows = np.random.default_rng(0).choice(np.flatnonzero(is_forced), 24, replace=False)
     solver, agreed = ConnectFourSolver(BOOK_GAME), []
     for row in rows:
@@ -100,14 +100,16 @@ def test_the_solver_agrees_on_the_last_ply():
 
 
 def stop_after(count):
-    """Says yes from the call after `count` on; calls come after so many nodes, not by the clock."""
+    """Returns False for the first `count` calls, then True; the solver calls it every few nodes."""
     calls = iter(range(count))
     return lambda: next(calls, None) is None
 
 
 def test_positions_labelled_by_the_solver_alone_are_right(tmp_path):
     lines = bundled_positions(BOOK_GAME).read_text().splitlines()
-    (tmp_path / "early.csv").write_text("\n".join(lines[:73]))  # those with few stones come first
+    (tmp_path / "early.csv").write_text(
+        "\n".join(lines[:73])
+    )  # positions with few stones come first
     positions = read_positions(BOOK_GAME, tmp_path / "early.csv")
     assert positions.plies.max() == BOOK_PLIES - 1
     found = move_outcomes(BOOK_GAME, positions.states)
@@ -125,7 +127,7 @@ def test_mirror_images_have_mirrored_outcomes(ply):
         assert np.array_equal(outcomes[0], outcomes[1][::-1])
 
 
-def test_the_solver_is_not_asked_before_the_last_ply():
+def test_the_solver_is_not_used_before_the_last_ply():
     solver, reports = ConnectFourSolver(BOOK_GAME, 1 << 18), []
     states = [opening(ply, len(BOOK.outcomes[ply]) // 2) for ply in range(BOOK_PLIES)]
     outcomes_by(solver, states, lambda *report: reports.append(report))
@@ -136,7 +138,7 @@ def test_the_solver_is_not_asked_before_the_last_ply():
     assert solver.nodes > 0
 
 
-def test_who_says_stop_at_once_gets_no_answer_from_the_book_either():
+def test_a_stop_at_once_also_applies_to_the_book():
     with pytest.raises(Stopped):
         move_outcomes(BOOK_GAME, [BOOK_GAME.new_state()], stop=lambda: True)
 
@@ -152,21 +154,21 @@ def test_the_colours_do_not_matter_but_who_is_to_move_does():
 @pytest.mark.parametrize(
     ("own", "other"),
     [
-        (0b1, 0),  # the same player again
+        (0b1, 0),  # the same player moved again
         (0, 0b11),
         (0b10000001, 0),
         (0b1 | 0b1 << 7 | 0b1 << 14, 0b10),
-        (0b10, 0b10000000),  # a stone in the air, so not even a position
-        (0, 0b10),  # its key is that of a stone of the other player on the ground
+        (0b10, 0b10000000),  # a stone in the air
+        (0, 0b10),  # has the key of the other player's stone at the bottom
     ],
 )
-def test_positions_that_cannot_come_about_are_not_in_the_book(own, other):
+def test_unreachable_positions_are_not_in_the_book(own, other):
     assert BOOK.move_outcomes(own, own | other) is None
     stones = np.array([own], np.uint64), np.array([own | other], np.uint64)
     assert BOOK.find(stones[1][0].bit_count(), *stones).tolist() == [NOT_FOUND]
 
 
-def test_positions_made_by_hand_are_solved_as_ever():
+def test_positions_made_by_hand_are_solved_without_the_book():
     three, wall = 0b1 << 14 | 0b1 << 21 | 0b1 << 28, 0b1
     states = [position(to_play, three, wall) for to_play in (0, 1)]
     expected = ConnectFourSolver(BOOK_GAME).outcomes(states[:1])

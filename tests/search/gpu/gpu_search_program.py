@@ -1,4 +1,4 @@
-"""Searches to compare between devices; run as a program it prints the visits on both as JSON."""
+"""Searches to compare between devices; as a program, it prints their visits on each as JSON."""
 
 import contextlib
 import dataclasses
@@ -15,7 +15,7 @@ from plainzero.compiler.gpu_kernels import GpuKernel, specialised
 from plainzero.compiler.gpu_memory import IS_SIMULATED
 from plainzero.compiler.gpu_source import gpu_version
 
-HOMES = ("plainzero.search", "plainzero.selfplay")  # of what kernels call
+HOMES = ("plainzero.search", "plainzero.selfplay")  # packages of the functions that kernels call
 GAMES = ("tic-tac-toe", "connect-four")
 OPTIONS = {
     "uct": ({"selection": "uct"}, "rollout"),
@@ -37,8 +37,8 @@ RARER_OPTIONS = {
     "pruning": ({"prune_margin": 0.2, "prune_visits": 3}, "network"),
     "forced playouts": ({"forced_playouts": 2.0, "noise_weight": 0.25}, "network"),
     "rave": ({"amaf": "rave", "amaf_bias": 0.01}, "rollout"),
-    "rollouts beside": ({"rollout_weight": 0.5, "rollouts": 2}, "network"),
-    "draws on their way": ({"leaves": 3, "pending": "draw"}, "network"),
+    "rollouts and network": ({"rollout_weight": 0.5, "rollouts": 2}, "network"),
+    "pending draws": ({"leaves": 3, "pending": "draw"}, "network"),
     "visits": ({"visits": 20}, "network"),
     "nodes": ({"nodes": 9}, "network"),
 }
@@ -78,7 +78,7 @@ OTHER_CASES = [
 
 
 def run_case(case, device):
-    """The visits of two positions searched side by side."""
+    """The visits of two positions searched as one batch."""
     game_name, _, option_name = case.partition(" ")
     if option_name.startswith("kept "):
         return run_kept(make_game(game_name), *OPTIONS[option_name.removeprefix("kept ")], device)
@@ -99,8 +99,8 @@ def run_case(case, device):
 
 
 def run_kept(game, options, evaluator, device):
-    """The visits of two positions, of what follows a move each, in trees that must grow, and then
-    of a search that is stopped before it begins."""
+    """The visits of two positions; of the positions after a move, in reused trees that must grow;
+    and of a search that is stopped before it begins."""
     states, config = [played(game, 0), played(game, 1)], SearchConfig(simulations=12, **options)
     given = network(game) if evaluator == "network" else evaluator
     searcher = Searcher(game, given, config, device=device)
@@ -139,24 +139,27 @@ def network(game):
 
 
 def call_what_a_gpu_gets():
-    """Has the simulator's kernels call what a GPU's compiler gets in place of the functions."""
+    """Makes the simulator's kernels call the functions as rewritten for a GPU's compiler."""
     start = GpuKernel.__call__
 
-    def start_with_those(self, tag, *arguments, **how):
-        # What is known only where a kernel is compiled for it: others keep the names of the first.
+    def start_rewritten(self, tag, *arguments, **how):
+        # Only specialised kernels know option values at compile time.
         is_specialised = specialised.__name__ in self.function.__code__.co_names
         options = next((given for given in arguments if isinstance(given, KernelOptions)), None)
-        with exchanged_functions(
+        with rewritten_functions(
             options.compile_time_values() if options and is_specialised else ()
         ):
             start(self, tag, *arguments, **how)
 
-    GpuKernel.__call__ = start_with_those
+    GpuKernel.__call__ = start_rewritten
 
 
 @contextlib.contextmanager
-def exchanged_functions(known):
-    """Within, the search's functions are those that a GPU's compiler gets where this is known."""
+def rewritten_functions(known):
+    """Within it, the search's functions are replaced by those compiled for a GPU.
+
+    Args:
+        known: the compile-time values of the options."""
     places = gpu_functions(known)
     for module, name, _, made in places:
         setattr(module, name, made)
@@ -169,7 +172,7 @@ def exchanged_functions(known):
 
 @functools.cache
 def gpu_functions(known):
-    """Modules, names in them, and those functions before and after; which call each other."""
+    """Each function's module, name, original, and rewritten version; the latter call each other."""
     places = [
         (module, name, function)
         for module in [sys.modules[name] for name in sys.modules if name.startswith(HOMES)]
@@ -189,7 +192,7 @@ def is_among(thing, functions):
 
 
 def gpu_function(function, known):
-    """Not a shared one: what it calls is exchanged as well."""
+    """The rewritten function; not the cached one, because its callees are replaced too."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     if "options" not in names:
         return gpu_version.__wrapped__(function)

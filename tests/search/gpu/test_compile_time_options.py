@@ -32,7 +32,7 @@ def options_of(**changes):
         {"visit_exponent": 0.6},
     ],
 )
-def test_another_way_is_other_code(changes):
+def test_another_method_is_compiled_separately(changes):
     assert options_of(**changes).compile_time_values() != options_of().compile_time_values()
 
 
@@ -46,11 +46,11 @@ def test_another_way_is_other_code(changes):
         ({"noise_weight": 0.25, "noise_alpha": 1.0}, {"noise_weight": 0.3, "noise_alpha": 0.5}),
     ],
 )
-def test_another_number_is_the_same_code(changes, others):
+def test_another_number_shares_the_compiled_code(changes, others):
     assert options_of(**changes).compile_time_values() == options_of(**others).compile_time_values()
 
 
-def test_what_is_off_is_a_constant():
+def test_disabled_options_are_constants():
     known = dict(options_of().compile_time_values())
     assert known["templates"] == 0 and known["widening"] == 0.0 and known["leaves"] == 1
     assert known["is_plain"] is True and known["has_extras"] is False
@@ -61,9 +61,8 @@ def test_what_is_off_is_a_constant():
 def test_specialised_options_are_constants_and_arguments(changes):
     options = options_of(**changes)
     specialised = gpu_kernels._make_specialised(options)
-    specialised = getattr(
-        specialised, "py_func", specialised
-    )  # the simulator has the function itself
+    # The simulator has the function itself.
+    specialised = getattr(specialised, "py_func", specialised)
     assert specialised(options) == options
     nothing = type(options)(*[None] * len(options))
     assert specialised(nothing)._asdict() == {

@@ -1,7 +1,7 @@
-"""The same functions in CUDA kernels: visit counts equal the CPU's.
+"""The search in CUDA kernels: visit counts equal those on the CPU.
 
-Without a GPU the kernels run in Numba's simulator, in a process of its own, because it is chosen by
-environment variables when Numba is loaded. With one, they run there.
+Without a GPU the kernels run in Numba's simulator, in a separate process, because environment
+variables select it when Numba is loaded.
 """
 
 import json
@@ -21,7 +21,7 @@ PROGRAM = str(Path(__file__).with_name("gpu_search_program.py"))
 
 
 def simulate(devices, cases):
-    """The visits of all cases, in one process with the simulator and without compiling."""
+    """The visits of all cases, in one process with the simulator and without the compiler."""
     pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
     output = subprocess.run(
@@ -69,6 +69,6 @@ def test_cuda_kernels_on_a_gpu_visit_as_the_cpu_does(case):
 
 def test_cuda_without_a_gpu_is_refused_in_one_sentence():
     if has_gpu():
-        pytest.skip("there is a GPU here")
+        pytest.skip("needs a machine without a GPU")
     with pytest.raises(ValueError, match="device cuda needs"):
         run_case("tic-tac-toe uct", "cuda")

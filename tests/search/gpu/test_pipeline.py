@@ -1,4 +1,4 @@
-"""How games are cut into parts, and that every part plays its rounds in order."""
+"""Games are split into parts, and every part plays its rounds in order."""
 
 import itertools
 from types import SimpleNamespace
@@ -9,14 +9,14 @@ from plainzero.search.gpu.pipeline import Pipeline, make_parts
 
 
 class Counted:
-    """A batch that counts what is asked of it, and is as strict as a GPU's graphs."""
+    """A batch that counts its calls, and is as strict as a GPU's graphs."""
 
     def __init__(self, rows):
         self.rows, self.runs = rows, 0
         self._begun, self._is_read = False, False
 
     def run(self):
-        assert not self._begun, "reads leaves that are not there yet"
+        assert not self._begun, "reads leaves before they are written"
         self._is_read = True
         self.runs += 1
 
@@ -35,7 +35,7 @@ class Counted:
     def record(self, work):
         def again():
             work()
-            assert not self._begun, "a graph ends before what was begun in it"
+            assert not self._begun, "a graph ends before the work started in it"
 
         return again
 
@@ -43,7 +43,7 @@ class Counted:
 @pytest.mark.parametrize(
     ("at_once", "games", "leaves", "count", "bounds"),
     [
-        (0, 50, 1, 3, [0, 50]),  # a network that leaves no room
+        (0, 50, 1, 3, [0, 50]),  # a network without tiles
         (10, 10, 1, 3, [0, 10]),
         (10, 11, 1, 3, [0, 10, 11]),
         (10, 38, 1, 3, [0, 20, 30, 38]),
@@ -57,7 +57,7 @@ class Counted:
         (10, 120, 1, 0, [0, 60, 120]),  # large parts
     ],
 )
-def test_parts_are_whole_tiles_but_for_the_last(at_once, games, leaves, count, bounds):
+def test_parts_are_whole_tiles_except_the_last(at_once, games, leaves, count, bounds):
     evaluator = SimpleNamespace(rows_at_once=at_once, leaf_batch=lambda rows: rows)
     parts = make_parts(evaluator, games, leaves, count)
     assert [(part.first, part.last) for part in parts] == list(itertools.pairwise(bounds))

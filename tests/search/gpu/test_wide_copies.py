@@ -1,4 +1,4 @@
-"""Records are written in the same way whichever way their bytes take."""
+"""Records written field by field and as vectors are equal."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def filled_by(fill):
     return edges
 
 
-def test_records_are_filled_in_the_same_way_by_fields_and_by_vectors():
+def test_records_filled_by_fields_and_by_vectors_are_equal():
     expected = np.zeros(2, edge_dtype())
     fill_record(expected[1], VALUES)
     assert expected[1].item() == VALUES
@@ -27,7 +27,7 @@ def test_records_are_filled_in_the_same_way_by_fields_and_by_vectors():
         assert np.array_equal(filled_by(fill), expected)
 
 
-def test_vectors_are_refused_for_records_that_are_not_made_of_them():
+def test_vectors_are_refused_for_records_of_other_sizes():
     records = np.zeros(2, node_dtype(make_game("trio")))
     with pytest.raises((AssertionError, TypingError)):
         njit(lambda records: store_vectors(records[1], (1, 2)))(records)

@@ -1,4 +1,4 @@
-/** The one WebSocket: requests with an id, and whatever the server says about each. */
+/** The page's WebSocket: requests with an id, and the server's messages about each. */
 
 import { apiAddress } from "./client";
 import type {
@@ -26,7 +26,7 @@ type ViewAnswer<R extends ViewRequest> = R extends TreeRequest
     ? SimulationView
     : NodeView;
 
-/** What ends each request; a failure ends all of them. */
+/** The message that ends each kind of request; a failure ends any. */
 const LAST: Record<Request["type"], FromServer["type"] | null> = {
   search: "answer",
   trace: "traced",

@@ -4,7 +4,7 @@ const KEY = "plainzero.token";
 let token: string | null = null;
 
 /** Reads the token from `?token=…`, stores it for this tab and removes it from the address. */
-export function keepToken(): void {
+export function storeToken(): void {
   const address = new URL(window.location.href);
   const given = address.searchParams.get("token");
   if (given) {

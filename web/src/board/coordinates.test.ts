@@ -15,7 +15,7 @@ const square = boardOf([
 ]);
 
 describe("coordinates", () => {
-  it("are letters and numbers where cells are named so", () => {
+  it("are letters and numbers if cells are named that way", () => {
     const names = new Map([
       [0, "a1"],
       [1, "b1"],
@@ -24,7 +24,7 @@ describe("coordinates", () => {
     expect(coordinatesOf(square, names)).toEqual({ columns: ["a", "b"], rows: ["1", "2"] });
   });
 
-  it("count upwards where the names do", () => {
+  it("count upwards if the names do", () => {
     const names = new Map([
       [0, "a2"],
       [3, "b1"],
@@ -32,7 +32,7 @@ describe("coordinates", () => {
     expect(coordinatesOf(square, names)).toEqual({ columns: ["a", "b"], rows: ["2", "1"] });
   });
 
-  it("are numbers of columns alone where moves are", () => {
+  it("are only column numbers if moves are", () => {
     const columns = boardOf([
       [0, 1],
       [0, 1],
@@ -44,7 +44,7 @@ describe("coordinates", () => {
     expect(coordinatesOf(columns, names)).toEqual({ columns: ["1", "2"], rows: null });
   });
 
-  it("are left out where one name does not fit", () => {
+  it("are omitted if one name does not fit", () => {
     const names = new Map([
       [0, "a1"],
       [1, "b1"],

@@ -25,7 +25,7 @@ test("a board of stones has no thin rows", () => {
   expect(geometry).toMatchObject({ width: 3, height: 2, isLined: false });
 });
 
-test("each row of hexagons begins half a cell further right", () => {
+test("each row of hexagons starts half a cell further right", () => {
   const geometry = geometryOf(board(["..", "..", ".."], [], "hex"));
   expect(geometry.boxes[2]?.[0]?.x).toBe(1);
   expect(geometry.width).toBe(3);
@@ -37,7 +37,7 @@ test("a stone lands in the lowest free cell of its column", () => {
   expect(landings.get(1)).toMatchObject({ row: 0, col: 1 });
 });
 
-test("a straight line goes through marks in a line alone", () => {
+test("only marks in a row form a straight line", () => {
   const line = [2, 0, 1].map((at) => ({ row: at, col: at }));
   expect(lineThrough(line)).toEqual([{ row: 0, col: 0 }, { row: 2, col: 2 }]);
   expect(lineThrough([...line, { row: 2, col: 0 }])).toBeNull();

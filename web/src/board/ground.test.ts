@@ -19,25 +19,25 @@ function ground(one: Board) {
   );
 }
 
-test("wells are for stones that fall, squares for those that are put down", () => {
+test("falling stones have wells, placed stones have squares", () => {
   expect(ground(board(["..", ".x"], [[0, 1], [0, 1]]))).toBe("wells");
   expect(ground(board(["..", ".x"], [[0, 1], [2, 3]]))).toBe("squares");
   expect(ground(board(["ox", ".x"], [[-1, -1], [-1, -1]]))).toBe("squares");
 });
 
-test("numbers lie on tiles, also before there are any", () => {
+test("games with numbers have tiles, even while empty", () => {
   expect(ground(board(["2."], [[-1, -1]]))).toBe("tiles");
   expect(ground(board([".."], [[-1, -1]]))).toBe("tiles");
 });
 
-test("open cells are pointed out where they are the fewer", () => {
+test("open cells are highlighted if they are few", () => {
   const four = board(["x...."], [[0, 1, 2, 3, 4]]);
   expect([...openCells(four, (action) => action > 2)]).toEqual(["0,3", "0,4"]);
   expect(openCells(four, () => true).size).toBe(0);
   expect(openCells({ ...four, layout: "points" }, (action) => action > 3).size).toBe(0);
 });
 
-test("a block is won as a whole or not at all", () => {
+test("a block is won only as a whole", () => {
   const one = board(["..", "..", "..", ".."], [[0, 1], [2, 3], [4, 5], [6, 7]]);
   const owners = [
     [1, 1],

@@ -5,14 +5,14 @@ import { keyOf } from "./geometry";
 import { wordsFor, type Content } from "./pieces";
 
 /** What the board knows about a cell besides its content. */
-export interface Told {
+export interface CellFacts {
   move: string | null; // the name of its move
-  thought: string | null; // the search's share for that move
-  step: "can move" | "taken up" | null;
+  share: string | null; // the search's share for that move
+  step: "can move" | "picked up" | null;
   isMarked: "in the winning line" | "marked" | null;
 }
 
-export function labelOf(board: Board, { row, col }: Place, content: Content, told: Told): string {
+export function labelOf(board: Board, { row, col }: Place, content: Content, facts: CellFacts): string {
   const key = keyOf({ row, col });
   const isHere = (place: Place): boolean => keyOf(place) === key;
   const shown = board.shapes.find(
@@ -25,10 +25,10 @@ export function labelOf(board: Board, { row, col }: Place, content: Content, tol
     board.captions.find(isHere)?.text,
     shown?.text,
     owner >= 0 ? `won by player ${owner + 1}` : null,
-    told.move === null ? told.step : `move ${told.move}`,
-    told.thought,
+    facts.move === null ? facts.step : `move ${facts.move}`,
+    facts.share,
     (board.last.length > 0 ? board.last.slice(-1) : board.changed).some(isHere) ? "last move" : null,
-    told.isMarked,
+    facts.isMarked,
   ];
   return parts.filter(Boolean).join(", ");
 }

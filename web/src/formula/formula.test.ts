@@ -13,13 +13,13 @@ function through(state: ReturnType<typeof readFormula>): ReturnType<typeof readF
 }
 
 describe("the address", () => {
-  it("is empty for what the view begins with", () => {
+  it("is empty for the initial state", () => {
     const state = readFormula(new URLSearchParams());
     expect(state.preset).toBe("satellite");
     expect(Object.values(writeFormula(state)).filter((value) => value !== null)).toEqual([]);
   });
 
-  it.each(presets.map((preset) => preset.name))("brings %s back with changes of any kind", (name) => {
+  it.each(presets.map((preset) => preset.name))("restores %s with changes of any kind", (name) => {
     const state = readFormula(new URLSearchParams({ preset: name }));
     expect(state.children).toEqual(findPreset(name).children);
     const changed = {
@@ -32,12 +32,12 @@ describe("the address", () => {
     expect(through(changed)).toEqual(changed);
   });
 
-  it("keeps names with any sign in them", () => {
+  it("preserves names with any character", () => {
     const children = [{ name: "a*b, 50 % – ü:~", prior: 0.5, visits: 3, q: -0.25 }];
     expect(readChildren(writeChildren(children))).toEqual(children);
   });
 
-  it("keeps the visits of a history that is too long to write down", () => {
+  it("keeps the visits of a history that is too long to store", () => {
     const state = { ...readFormula(new URLSearchParams()), order: Array<number>(500).fill(2), valueAfter: 0.5 };
     const back = through(state);
     expect(back.order).toEqual([]);
@@ -45,7 +45,7 @@ describe("the address", () => {
     expect(back.valueAfter).toBe(0.5);
   });
 
-  it("reads nonsense as the nearest thing that is allowed", () => {
+  it("reads invalid numbers as the nearest valid ones", () => {
     const query = new URLSearchParams({ c_puct: "-7", fpu: "maybe", children: "x*2*-3*9,y", order: "z0!" });
     const state = readFormula(query);
     expect(state.settings.c_puct).toBe(0);
@@ -56,7 +56,7 @@ describe("the address", () => {
 });
 
 describe("signs", () => {
-  it("are as short as they can be and still differ", () => {
+  it("are as short as possible and unique", () => {
     expect(signsOf(["left", "middle", "right"])).toEqual(["L", "M", "R"]);
     expect(signsOf(["prograde", "retrograde", "radial"])).toEqual(["Pr", "Re", "Ra"]);
     expect(signsOf(["a1", "b2", "c12"])).toEqual(["a1", "b2", "c12"]);
@@ -64,14 +64,14 @@ describe("signs", () => {
   });
 });
 
-describe("the foremost children", () => {
+describe("the most important children", () => {
   const children = Array.from({ length: 20 }, (_, index) => ({ visits: index < 5 ? 9 - index : 0, prior: index / 100 }));
 
-  it("are those with the most visits, then with the largest prior, in their own order", () => {
+  it("have the most visits, then the largest prior, in their original order", () => {
     expect(foremost(children, 0, 7)).toEqual([0, 1, 2, 3, 4, 18, 19]);
   });
 
-  it("include the one that is chosen", () => {
+  it("include the selected one", () => {
     expect(foremost(children, 9, 3)).toEqual([0, 1, 9]);
   });
 });

@@ -1,4 +1,4 @@
-/** One set of numbers to experiment with, and the engine's result. */
+/** One set of numbers to experiment with, and the server's result. */
 
 import { untrack } from "svelte";
 
@@ -33,7 +33,7 @@ export class FormulaModel {
   /** The end of the visit sliders; it never shrinks while one is dragged. */
   mostVisits = $state(100);
   #picked = $state<number | null>(null);
-  #begun = $state.raw<{ children: readonly Child[]; value: number }>({ children: [], value: 0 });
+  #origin = $state.raw<{ children: readonly Child[]; value: number }>({ children: [], value: 0 });
   readonly #answers = new Latest<FormulaRequest, FormulaAnswer>(
     (request) => api.formula(request),
     (request, answer) => ([this.shown, this.error] = [{ request, answer }, null]),
@@ -64,7 +64,7 @@ export class FormulaModel {
 
   use(state: FormulaState): void {
     this.preset = state.preset;
-    this.#begun = { children: state.children, value: state.settings.parent_value };
+    this.#origin = { children: state.children, value: state.settings.parent_value };
     this.settings = { ...state.settings, parent_value: state.valueAfter };
     this.children = addVisits(state.children, state.order);
     this.order = state.order;
@@ -75,7 +75,7 @@ export class FormulaModel {
 
   /** Everything an address stores. */
   state(): FormulaState {
-    const { children, value } = this.#begun;
+    const { children, value } = this.#origin;
     const visits = children.map((child) => child.visits);
     return {
       preset: this.preset,
@@ -94,27 +94,27 @@ export class FormulaModel {
   }
 
   /** Called after visits or the parent's value were edited: selections restart from here. */
-  beginAnew(): void {
+  restartSelections(): void {
     this.order = [];
-    this.#begun = { children: $state.snapshot(this.children), value: this.settings.parent_value };
+    this.#origin = { children: $state.snapshot(this.children), value: this.settings.parent_value };
   }
 
   /** Back to before the first selection. */
   takeBack(): void {
-    const before = this.#begun;
+    const before = this.#origin;
     this.children.forEach((child, index) => (child.visits = before.children[index]?.visits ?? 0));
     this.settings.parent_value = before.value;
     this.order = [];
   }
 
-  /** Lets the engine select `selections` times and applies the resulting visits. */
+  /** Lets the server select `selections` times and applies the resulting visits. */
   async select(selections: number): Promise<void> {
     if (this.isSelecting) return;
     this.isSelecting = true;
-    const begun = this.#begun;
+    const origin = this.#origin;
     try {
       const answer = await api.formula({ ...this.request, selections, curve_visits: 1 });
-      if (this.#begun !== begun) return; // the numbers have changed since
+      if (this.#origin !== origin) return; // the numbers have changed since
       this.children.forEach((child, index) => (child.visits = answer.visits_after[index] ?? 0));
       this.settings.parent_value = answer.parent_value_after;
       this.order = [...this.order, ...answer.order];
@@ -150,7 +150,7 @@ export function follow(model: FormulaModel): void {
 
 function curveEnd(children: readonly Child[]): number {
   const largest = Math.max(...children.map((child) => child.visits), 0);
-  const wanted = Math.max(SHORTEST_CURVE, largest * 1.25, sumVisits(children) / children.length);
-  const step = 10 ** Math.floor(Math.log10(wanted)) / 2;
-  return Math.min(1_000_000, Math.ceil(wanted / step) * step);
+  const length = Math.max(SHORTEST_CURVE, largest * 1.25, sumVisits(children) / children.length);
+  const step = 10 ** Math.floor(Math.log10(length)) / 2;
+  return Math.min(1_000_000, Math.ceil(length / step) * step);
 }

@@ -1,7 +1,7 @@
 /** Starting points, each chosen to show one thing. */
 
 import type { Child } from "../api/schema";
-import { defaults, USUAL_BASE, type Settings } from "./settings";
+import { defaults, ALPHAZERO_BASE, type Settings } from "./settings";
 
 export interface Preset {
   name: string;
@@ -52,7 +52,7 @@ export const presets: readonly Preset[] = [
     "A growing c",
     "A long search: after 100 000 visits AlphaZero's c has grown from 1.25 to about 3.06. It keeps the " +
       "search from narrowing too early. Turn growth off and watch the bars shrink.",
-    { c_puct_base: USUAL_BASE },
+    { c_puct_base: ALPHAZERO_BASE },
     name(["main line", "rival", "quiet", "wild"], [0.45, 0.35, 0.15, 0.05], [62_000, 27_000, 9000, 2000], [
       0.12, 0.1, 0.08, 0.02,
     ]),

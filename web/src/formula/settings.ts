@@ -7,7 +7,7 @@ export type Settings = Required<Omit<FormulaRequest, "children" | "selections" |
 /** The parts of the formula that are highlighted while their control is touched. */
 export type Part = "q" | "c" | "p" | "t" | "n" | "noise" | "temperature";
 
-/** The engine's defaults except `c_puct_base`: c stays constant until growth is turned on. */
+/** The search's defaults except `c_puct_base`: c stays constant until growth is turned on. */
 export const defaults: Settings = {
   selection: "puct",
   c_uct: Math.SQRT2,
@@ -24,7 +24,7 @@ export const defaults: Settings = {
   temperature: 1,
 };
 
-export const USUAL_BASE = 19652; // AlphaZero's
+export const ALPHAZERO_BASE = 19652; // AlphaZero's
 
 export const formulas = [
   { value: "puct", label: "PUCT: guided by the prior" },

@@ -5,7 +5,7 @@ import type { Position, SimulationView, Traced, TreeView, View } from "../api/sc
 import { socket } from "../api/socket.svelte";
 import { Latest } from "../latest";
 
-interface Wish {
+interface SimulationRequest {
   id: string; // of the search
   simulation: number;
 }
@@ -20,39 +20,39 @@ const MOST_NODES = 60;
 
 export class TracedSearch {
   root = $state.raw<View | null>(null);
-  thought = $state.raw<Traced | null>(null);
+  trace = $state.raw<Traced | null>(null);
   shown = $state.raw<Shown | null>(null);
   error = $state<string | null>(null);
   #id = "";
-  readonly #looks = new Latest<Wish, Shown>(
-    look,
-    (wish, shown) => {
-      if (this.#id === wish.id) [this.shown, this.error] = [shown, null];
+  readonly #loads = new Latest<SimulationRequest, Shown>(
+    loadSimulation,
+    (request, shown) => {
+      if (this.#id === request.id) [this.shown, this.error] = [shown, null];
     },
     (error) => (this.error = sentenceOf(error)),
   );
 
-  readonly simulations = $derived(this.thought?.simulations ?? 0);
+  readonly simulations = $derived(this.trace?.simulations ?? 0);
   readonly at = $derived(this.shown?.step.simulation ?? 0);
 
-  /** Searches, and shows the first simulation for which `isWanted` is true, or the first; returns a function that stops it. */
-  begin(position: Position, simulations: number, seed: number, isWanted = (_: SimulationView) => true): () => void {
-    this.root = this.thought = this.shown = this.error = null;
+  /** Searches, and shows the first simulation for which `matches` is true, or the first; returns a function that stops it. */
+  begin(position: Position, simulations: number, seed: number, matches = (_: SimulationView) => true): () => void {
+    this.root = this.trace = this.shown = this.error = null;
     const id = socket.newId();
     this.#id = id;
-    this.#looks.forget();
+    this.#loads.cancel();
     const agent = { kind: "search", evaluator: "rollout", simulations } as const;
     socket.request({ type: "trace", id, position, agent, seed }, (message) => {
       if (this.#id !== id) return;
       if (message.type === "failure") this.error = message.message;
       if (message.type !== "traced") return;
-      this.thought = message;
-      void this.#showFirst(position, isWanted);
+      this.trace = message;
+      void this.#showFirst(position, matches);
     });
     return () => {
       if (this.#id === id) {
         this.#id = "";
-        this.#looks.forget();
+        this.#loads.cancel();
       }
       socket.cancel(id);
     };
@@ -61,10 +61,10 @@ export class TracedSearch {
   /** Shows a simulation; of several requested in quick succession, the last. */
   show(simulation: number): void {
     if (!this.#id || simulation < 1 || simulation > this.simulations) return;
-    this.#looks.ask({ id: this.#id, simulation });
+    this.#loads.ask({ id: this.#id, simulation });
   }
 
-  async #showFirst(position: Position, isWanted: (step: SimulationView) => boolean): Promise<void> {
+  async #showFirst(position: Position, matches: (step: SimulationView) => boolean): Promise<void> {
     const id = this.#id;
     try {
       const root = await api.position(position);
@@ -72,7 +72,7 @@ export class TracedSearch {
       this.root = root;
       let simulation = 1;
       while (simulation <= this.simulations && this.#id === id) {
-        if (isWanted(await socket.view({ type: "get-simulation", id, simulation }))) break;
+        if (matches(await socket.view({ type: "get-simulation", id, simulation }))) break;
         simulation += 1;
       }
       if (this.#id === id) this.show(simulation > this.simulations ? 1 : simulation);
@@ -82,7 +82,7 @@ export class TracedSearch {
   }
 }
 
-async function look({ id, simulation }: Wish): Promise<Shown> {
+async function loadSimulation({ id, simulation }: SimulationRequest): Promise<Shown> {
   const [step, tree] = await Promise.all([
     socket.view({ type: "get-simulation", id, simulation }),
     socket.view({ type: "get-tree", id, simulation, max_nodes: MOST_NODES }),

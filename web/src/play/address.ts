@@ -3,7 +3,7 @@
 import type { QueryValue } from "../addresses";
 import type { Setup } from "../api/schema";
 import { positionQuery, readPosition } from "../position.svelte";
-import { choiceQuery, readChoice, type PlayerChoice } from "./players";
+import { choiceQuery, readChoice, type AgentChoice } from "./agents";
 import type { Seat } from "./results";
 
 export interface SharedGame {
@@ -12,18 +12,18 @@ export interface SharedGame {
   moves: number[]; // of the whole line
   at: number; // number of moves played on the board
   seats: Seat[]; // empty: unspecified
-  opponent: PlayerChoice | null;
+  opponent: AgentChoice | null;
   resigned: number | null;
 }
 
 export function gameQuery(shared: SharedGame): Record<string, QueryValue> {
   const { game, setup, moves, at, seats, opponent, resigned } = shared;
-  const hasMachine = seats.includes("machine");
+  const hasAgent = seats.includes("agent");
   return {
     ...positionQuery({ game, setup, moves }),
     at: at < moves.length ? String(at) : null,
-    seats: seats.map((seat) => seat[0]).join(""),
-    ...(opponent && hasMachine ? choiceQuery(opponent) : {}),
+    seats: seats.map((seat) => (seat === "agent" ? "m" : "h")).join(""),
+    ...(opponent && hasAgent ? choiceQuery(opponent) : {}),
     resigned: resigned === null ? null : String(resigned + 1),
   };
 }
@@ -40,7 +40,7 @@ export function readGame(query: URLSearchParams): SharedGame | null {
     setup: position.setup ?? null,
     moves,
     at: /^\d+$/.test(at) ? Math.min(Number(at), moves.length) : moves.length,
-    seats: [...(query.get("seats") ?? "")].map((letter) => (letter === "m" ? "machine" : "human")),
+    seats: [...(query.get("seats") ?? "")].map((letter) => (letter === "m" ? "agent" : "human")),
     opponent: readChoice(query),
     resigned: Number.isInteger(resigned) && resigned > 0 ? resigned - 1 : null,
   };

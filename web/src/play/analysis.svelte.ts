@@ -2,19 +2,20 @@
 
 import { api } from "../api/client";
 import type { Agent, Analysis, Limits, Outcomes, Position } from "../api/schema";
-import { Question } from "./asking.svelte";
+import { AgentRequest } from "./agentRequest.svelte";
 import { keyOf } from "./line";
-import { DEFAULT_CHOICE, toAgent, type PlayerChoice } from "./players";
+import { DEFAULT_CHOICE, toAgent, type AgentChoice } from "./agents";
 
-export type Source = "off" | "opponent" | "engine";
+const SOURCES = ["off", "opponent", "own"] as const;
+export type Source = (typeof SOURCES)[number];
 
-const KEPT_AS = "plainzero-analysis";
-const MOST_KEPT = 2000;
+const STORAGE_KEY = "plainzero-analysis";
+const MOST_RESULTS = 2000;
 const SOLVING_SECONDS = 3;
 
 export class Analyst {
   source = $state<Source>("opponent");
-  engine = $state.raw<PlayerChoice>({ ...DEFAULT_CHOICE, simulations: 2000 });
+  agent = $state.raw<AgentChoice>({ ...DEFAULT_CHOICE, simulations: 2000 });
   seed = $state(0);
   showsHeat = $state(true);
   solves = $state(true);
@@ -25,33 +26,33 @@ export class Analyst {
   #outcomes = $state.raw<ReadonlyMap<string, Outcomes>>(new Map());
   #lastTried = "";
   #solving: { key: string; controller: AbortController } | null = null;
-  #question = new Question();
-  #asked = $state.raw<{ key: string; signature: string } | null>(null); // kept after the answer
-  #hintQuestion = new Question();
+  #request = new AgentRequest();
+  #current = $state.raw<{ key: string; signature: string } | null>(null); // stays after the answer
+  #hintRequest = new AgentRequest();
 
   constructor() {
     this.#restore();
   }
 
   /** Identifies the agent and settings of an analysis. */
-  readonly signature = $derived(JSON.stringify([this.engine, this.seed]));
+  readonly signature = $derived(JSON.stringify([this.agent, this.seed]));
 
   /** The analysis of a position so far, or null. */
-  opinionOf(key: string): Analysis | null {
-    const live = this.isRunning(key) ? this.#question.thinking?.analysis : null;
-    return live ?? this.finishedOpinionOf(key);
+  analysisOf(key: string): Analysis | null {
+    const live = this.isRunning(key) ? this.#request.thinking?.analysis : null;
+    return live ?? this.finishedAnalysisOf(key);
   }
 
   isRunning(key: string): boolean {
-    return this.#question.thinking !== null && this.#asked?.key === key;
+    return this.#request.thinking !== null && this.#current?.key === key;
   }
 
   get isHinting(): boolean {
-    return this.#hintQuestion.thinking !== null;
+    return this.#hintRequest.thinking !== null;
   }
 
   /** The finished analysis, for the graph. */
-  finishedOpinionOf(key: string): Analysis | null {
+  finishedAnalysisOf(key: string): Analysis | null {
     return this.#results.get(this.signature + key) ?? null;
   }
 
@@ -59,46 +60,46 @@ export class Analyst {
   follow(position: Position, canProve: boolean, limits: Limits): void {
     const key = keyOf(position);
     const { signature } = this;
-    if (this.#asked?.key === key && this.#asked.signature === signature) return;
-    this.rest();
+    if (this.#current?.key === key && this.#current.signature === signature) return;
+    this.cancel();
     this.error = null;
     if (this.#results.has(signature + key)) return;
-    this.#asked = { key, signature };
-    this.#question.ask(position, toAgent(this.engine, limits, canProve), this.seed, {
-      onanswer: ({ analysis }) => (this.#results = keep(this.#results, signature + key, analysis)),
+    this.#current = { key, signature };
+    this.#request.ask(position, toAgent(this.agent, limits, canProve), this.seed, {
+      onanswer: ({ analysis }) => (this.#results = withEntry(this.#results, signature + key, analysis)),
       onfailure: (sentence) => (this.error = sentence),
     });
   }
 
-  /** Asks again after a failure. */
+  /** Retries after a failure. */
   retry(): void {
     this.error = null;
-    this.rest();
+    this.cancel();
   }
 
   /** Cancels the current analysis. */
-  rest(): void {
-    this.#question.cancel();
-    this.#asked = null;
+  cancel(): void {
+    this.#request.cancel();
+    this.#current = null;
   }
 
   /** A move to recommend: the one already found, if any. */
   askHint(position: Position, agent: Agent): void {
     const key = keyOf(position);
-    const known = this.source === "engine" ? this.finishedOpinionOf(key) : null;
+    const known = this.source === "own" ? this.finishedAnalysisOf(key) : null;
     this.dropHint();
     if (known) {
       this.hint = { key, analysis: known };
       return;
     }
-    this.#hintQuestion.ask(position, agent, 0, {
+    this.#hintRequest.ask(position, agent, 0, {
       onanswer: ({ analysis }) => (this.hint = { key, analysis }),
       onfailure: (sentence) => (this.error = sentence),
     });
   }
 
   dropHint(): void {
-    this.#hintQuestion.cancel();
+    this.#hintRequest.cancel();
     this.hint = null;
   }
 
@@ -120,10 +121,10 @@ export class Analyst {
     this.#solving = { key, controller };
     try {
       const found = await api.outcomes({ position, seconds: SOLVING_SECONDS }, controller.signal);
-      this.#outcomes = keep(this.#outcomes, key, found);
+      this.#outcomes = withEntry(this.#outcomes, key, found);
       this.#lastTried = key;
     } catch {
-      // The server is busy or the page was left: the column stays empty, and the next visit asks again.
+      // The server is busy or the page was left: the column stays empty, and the next visit tries again.
     } finally {
       if (this.#solving?.key === key) this.#solving = null;
     }
@@ -135,17 +136,17 @@ export class Analyst {
   }
 
   /** Cancels everything in progress. */
-  leave(): void {
-    this.rest();
+  cancelAll(): void {
+    this.cancel();
     this.stopSolving();
     this.dropHint();
   }
 
-  /** Keeps the settings for the next visit. */
+  /** Stores the settings for the next visit. */
   save(): void {
-    const { source, engine, seed, showsHeat, solves } = this;
+    const { source, agent, seed, showsHeat, solves } = this;
     try {
-      localStorage.setItem(KEPT_AS, JSON.stringify({ source, engine, seed, showsHeat, solves }));
+      localStorage.setItem(STORAGE_KEY, JSON.stringify({ source, agent, seed, showsHeat, solves }));
     } catch {
       // No storage: the settings last until the page is closed.
     }
@@ -153,12 +154,12 @@ export class Analyst {
 
   #restore(): void {
     try {
-      const kept = JSON.parse(localStorage.getItem(KEPT_AS) ?? "{}") as Partial<Analyst>;
-      this.source = kept.source ?? this.source;
-      this.engine = { ...this.engine, ...kept.engine };
-      this.seed = kept.seed ?? this.seed;
-      this.showsHeat = kept.showsHeat ?? this.showsHeat;
-      this.solves = kept.solves ?? this.solves;
+      const stored = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}") as Partial<Analyst>;
+      this.source = SOURCES.find((source) => source === stored.source) ?? this.source;
+      this.agent = { ...this.agent, ...stored.agent };
+      this.seed = stored.seed ?? this.seed;
+      this.showsHeat = stored.showsHeat ?? this.showsHeat;
+      this.solves = stored.solves ?? this.solves;
     } catch {
       // Unreadable: use the defaults.
     }
@@ -166,10 +167,10 @@ export class Analyst {
 }
 
 /** A copy with one more entry; beyond the limit, the oldest are dropped. */
-function keep<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): Map<string, Value> {
+function withEntry<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): Map<string, Value> {
   const copy = new Map(map).set(key, value);
   for (const oldest of copy.keys()) {
-    if (copy.size <= MOST_KEPT) break;
+    if (copy.size <= MOST_RESULTS) break;
     copy.delete(oldest);
   }
   return copy;

@@ -4,9 +4,9 @@ import { api, ApiError, isAborted, sentenceOf } from "../api/client";
 import type { Analysis, Limits, Move, SearchAnswer, Setup, View } from "../api/schema";
 import type { SharedGame } from "./address";
 import { socket } from "../api/socket.svelte";
-import { Question, type Thinking } from "./asking.svelte";
+import { AgentRequest, type Thinking } from "./agentRequest.svelte";
 import { keyOf, placeAfter, placeBefore, positionOf } from "./line";
-import { DEFAULT_CHOICE, nameOf, shortNameOf, toAgent, type PlayerChoice } from "./players";
+import { DEFAULT_CHOICE, nameOf, shortNameOf, toAgent, type AgentChoice } from "./agents";
 import { learnNames } from "./names";
 import { namesOf, resultOf, type Seat } from "./results";
 import { fitSeats, swapSeats } from "./seats";
@@ -14,7 +14,7 @@ import { fitSeats, swapSeats } from "./seats";
 interface Change {
   view: View;
   line: readonly Move[];
-  settle?: () => void; // applies the rest of the change
+  apply?: () => void; // applies the rest of the change
 }
 
 const WATCHING_PAUSE_MS = 450; // between moves when only agents play
@@ -25,7 +25,7 @@ export class Game {
   /** All moves of the game, including those after the position on the board. */
   line = $state.raw<readonly Move[]>([]);
   seats = $state.raw<readonly Seat[]>([]);
-  opponent = $state.raw<PlayerChoice>(DEFAULT_CHOICE);
+  opponent = $state.raw<AgentChoice>(DEFAULT_CHOICE);
   resigned = $state<number | null>(null);
   /** Whether agents are paused. */
   isPaused = $state(false);
@@ -33,7 +33,7 @@ export class Game {
   isBusy = $state(false);
   error = $state<string | null>(null);
   /** The opponent's analyses, by position key. */
-  thoughts = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
+  analyses = $state.raw<ReadonlyMap<string, Analysis>>(new Map());
   /** Returns at the end of the line, once it is known to be over. */
   ending = $state.raw<readonly number[] | null>(null);
   /** The names of the moves seen so far, by action. */
@@ -41,7 +41,7 @@ export class Game {
   /** Whether the players were chosen explicitly, so that they are not changed automatically. */
   hasChosen = false;
   /** Counts the games started: each gets a new history entry. */
-  beginnings = $state(0);
+  gamesStarted = $state(0);
 
   readonly at = $derived(this.view?.moves.length ?? 0);
   readonly isAtTip = $derived(this.at === this.line.length);
@@ -51,11 +51,11 @@ export class Game {
   );
   readonly isOver = $derived(this.view !== null && (this.view.is_over || this.isResigned));
   readonly isPersonsTurn = $derived(this.#seatToPlay === "human" && !this.isOver);
-  readonly isMachinesTurn = $derived(this.#seatToPlay === "machine" && !this.isOver);
+  readonly isAgentsTurn = $derived(this.#seatToPlay === "agent" && !this.isOver);
   readonly position = $derived(this.view ? positionOf(this.view) : null);
   /** Whether the opponent should search now. */
   readonly isDue = $derived(
-    this.isMachinesTurn &&
+    this.isAgentsTurn &&
       this.isAtTip &&
       !this.isPaused &&
       !this.isBusy &&
@@ -63,7 +63,7 @@ export class Game {
       this.error === null,
   );
 
-  #question = new Question();
+  #request = new AgentRequest();
   #changes: AbortController | null = null;
   #again: (() => Promise<boolean>) | null = null; // the change that failed
   #isLost = false; // whether the connection failed
@@ -71,7 +71,7 @@ export class Game {
 
   /** The opponent's analysis so far; null while it is not searching. */
   get thinking(): Thinking | null {
-    return this.#question.thinking;
+    return this.#request.thinking;
   }
 
   /** Whether a search can prove results: for one or two players, without chance. */
@@ -101,8 +101,8 @@ export class Game {
     return this.#change(async (signal) => {
       const shown = await api.position({ game, setup, moves: moves.slice(0, at) }, signal);
       const whole = at < moves.length ? await api.position({ game, setup, moves }, signal) : shown;
-      const settle = () => this.#takeOver(shared, shown.num_players, isNew);
-      return { view: shown, line: whole.moves, settle };
+      const apply = () => this.#takeOver(shared, shown.num_players, isNew);
+      return { view: shown, line: whole.moves, apply };
     });
   }
 
@@ -111,18 +111,18 @@ export class Game {
     game: string,
     seats: readonly Seat[],
     setup: Setup | null = null,
-    opponent: PlayerChoice | null = null,
+    opponent: AgentChoice | null = null,
   ): Promise<boolean> {
     const shared = { game, setup, moves: [], at: 0, seats: [...seats], opponent, resigned: null };
     return this.load(shared, true);
   }
 
   /** Starts a new game from the position on the board. */
-  async beginHere(): Promise<void> {
+  async startFromHere(): Promise<void> {
     const view = this.view;
     if (!view?.board || !view.can_set_up || view.to_play < 0) {
       this.#cutLine(); // it cannot be set up: keep the moves that lead here
-      this.beginnings += 1;
+      this.gamesStarted += 1;
       return;
     }
     await this.begin(view.game, this.seats, { cells: view.board.cells, to_play: view.to_play });
@@ -169,7 +169,7 @@ export class Game {
   }
 
   /** Drops the moves after the position on the board and continues the game. */
-  playOnFromHere(): void {
+  continueFromHere(): void {
     this.#cutLine();
     this.isPaused = false;
     this.error = null;
@@ -180,20 +180,20 @@ export class Game {
     this.isPaused = true;
   }
 
-  goOn(): void {
+  resume(): void {
     this.isPaused = false;
-    this.#forgetFailure();
+    this.#clearFailure();
   }
 
   /** Retries what failed: the move, the step, or the opponent's search. */
   async retry(): Promise<void> {
     if (this.#again) await this.#again();
-    else this.goOn();
+    else this.resume();
   }
 
   /** Called when the connection is back: resumes an agent's turn that was lost with it. */
   reconnected(): void {
-    if (this.#isLost && this.isMachinesTurn) void this.retry();
+    if (this.#isLost && this.isAgentsTurn) void this.retry();
   }
 
   /** Clears the board if the address names no game; the error stays. */
@@ -219,7 +219,7 @@ export class Game {
   }
 
   /** Changes the players of the current game. */
-  setPlayers(seats: readonly Seat[], opponent: PlayerChoice): void {
+  setPlayers(seats: readonly Seat[], opponent: AgentChoice): void {
     this.cancelThinking();
     this.seats = seats;
     this.opponent = opponent;
@@ -232,7 +232,7 @@ export class Game {
     const position = this.position;
     if (!this.isDue || !position) return;
     const seed = Math.floor(Math.random() * 2 ** 32);
-    this.#question.ask(position, toAgent(this.opponent, limits, this.canProve), seed, {
+    this.#request.ask(position, toAgent(this.opponent, limits, this.canProve), seed, {
       onanswer: (answer) => this.#take(answer),
       onfailure: (sentence) => this.#fail(sentence, socket.state !== "open"),
     });
@@ -240,15 +240,15 @@ export class Game {
 
   /** Makes the opponent play its best move so far. */
   stopThinking(): void {
-    this.#question.stop();
+    this.#request.stop();
   }
 
   cancelThinking(): void {
-    this.#question.cancel();
+    this.#request.cancel();
   }
 
   /** Cancels everything in progress; the game itself stays. */
-  leave(): void {
+  cancelAll(): void {
     this.cancelThinking();
     this.#changes?.abort();
     this.isBusy = false;
@@ -272,12 +272,12 @@ export class Game {
   /** Names for saved games. */
   get playerNames(): string[] {
     return this.seats.map((seat, player) =>
-      seat === "machine" ? nameOf(this.opponent) : (this.names[player] ?? ""),
+      seat === "agent" ? nameOf(this.opponent) : (this.names[player] ?? ""),
     );
   }
 
   #take({ action, analysis }: SearchAnswer): void {
-    if (this.position) this.thoughts = new Map(this.thoughts).set(keyOf(this.position), analysis);
+    if (this.position) this.analyses = new Map(this.analyses).set(keyOf(this.position), analysis);
     if (this.view) this.#prepared.add(this.view.game);
     void this.#move(action);
   }
@@ -288,7 +288,7 @@ export class Game {
     this.#again = again;
   }
 
-  #forgetFailure(): void {
+  #clearFailure(): void {
     this.error = null;
     this.#isLost = false;
     this.#again = null;
@@ -303,8 +303,8 @@ export class Game {
     const isPlayer = shared.resigned !== null && shared.resigned < numPlayers;
     this.resigned = isPlayer ? shared.resigned : null;
     this.isPaused = shared.moves.length > 0;
-    this.thoughts = new Map();
-    if (isNew) this.beginnings += 1;
+    this.analyses = new Map();
+    if (isNew) this.gamesStarted += 1;
   }
 
   async #move(action: number): Promise<void> {
@@ -314,7 +314,7 @@ export class Game {
     await this.#change(async (signal) => {
       if (isWatching) await pause(WATCHING_PAUSE_MS, signal);
       const view = await api.play({ position, action }, signal);
-      return { view, line: view.moves, settle: () => (this.resigned = null) };
+      return { view, line: view.moves, apply: () => (this.resigned = null) };
     });
   }
 
@@ -324,7 +324,7 @@ export class Game {
     this.#changes?.abort();
     const changes = (this.#changes = new AbortController());
     this.isBusy = true;
-    this.#forgetFailure();
+    this.#clearFailure();
     try {
       const change = await make(changes.signal);
       let { view, line } = change;
@@ -333,7 +333,7 @@ export class Game {
         line = view.moves;
       }
       if (changes.signal.aborted) return false;
-      change.settle?.(); // together with the position, so that neither is shown without the other
+      change.apply?.(); // together with the position, so that neither is shown without the other
       if (line !== this.line) this.ending = null;
       this.moveNames = learnNames(view.game === this.view?.game ? this.moveNames : new Map(), view, line);
       this.view = view;

@@ -1,4 +1,4 @@
-/** Whether letter and sign keys are on: speech input and tremor press them by accident. */
+/** Whether letter and punctuation keys are on: speech input or tremor can press them by accident. */
 
 const KEPT_AS = "plainzero-letter-keys";
 

@@ -7,7 +7,7 @@ function line(...players: number[]): Move[] {
   return players.map((player, action) => ({ action, name: String(action), player }));
 }
 
-test("chance's moves are passed over in both directions", () => {
+test("chance's moves are skipped in both directions", () => {
   const moves = line(-1, -1, 0, -1, 0, -1);
   expect(placeBefore(moves, 6, (move) => move.player >= 0)).toBe(4);
   expect(placeBefore(moves, 2, (move) => move.player >= 0)).toBeNull();
@@ -16,13 +16,13 @@ test("chance's moves are passed over in both directions", () => {
   expect(placeAfter(moves, 6)).toBeNull();
 });
 
-test("a position has the key that it has on the way to a later one", () => {
+test("a position has the same key alone and within a line", () => {
   const moves = [3, 3, 0, 6, 2];
   const keys = keysAlong({ game: "four", moves });
   moves.forEach((_, at) => expect(keyOf({ game: "four", moves: moves.slice(0, at) })).toBe(keys[at]));
 });
 
-test("other orders, games and setups have other keys", () => {
+test("different orders, games and setups have different keys", () => {
   const setup = { cells: [["x"]], to_play: 0 };
   const keys = [
     keyOf({ game: "four", moves: [1, 2] }),

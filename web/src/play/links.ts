@@ -3,11 +3,11 @@
 import type { QueryValue } from "../addresses";
 import { linkTo } from "../router.svelte";
 import { positionQuery } from "../position.svelte";
-import { DEFAULT_CHOICE, isSearch, usesRun, type Kind, type PlayerChoice } from "./players";
+import { DEFAULT_CHOICE, isSearch, usesRun, type Kind, type AgentChoice } from "./agents";
 import type { Subject } from "./subject";
 
 /** Watch with the same search: evaluator, budget, and whether it proves values. */
-export function watchLink(subject: Subject, choice: PlayerChoice, canProve: boolean, seed: number | null): string {
+export function watchLink(subject: Subject, choice: AgentChoice, canProve: boolean, seed: number | null): string {
   const { kind } = choice;
   const isNetwork = usesRun(kind);
   const search: Record<string, QueryValue> = {
@@ -22,7 +22,7 @@ export function watchLink(subject: Subject, choice: PlayerChoice, canProve: bool
 }
 
 /** The formula with the moves of this position, searched by the same evaluator. */
-export function formulaLink(subject: Subject, choice: PlayerChoice): string {
+export function formulaLink(subject: Subject, choice: AgentChoice): string {
   const { kind } = choice;
   const by = usesRun(kind) ? `run:${choice.run}` : evaluatorOf(kind);
   const simulations = simulationsOf(subject, choice);
@@ -35,7 +35,7 @@ function evaluatorOf(kind: Kind): "bundled" | "uniform" | "rollout" {
 }
 
 /** The number of simulations: the limit, or those made if the limit was in seconds. */
-function simulationsOf(subject: Subject, choice: PlayerChoice): number {
+function simulationsOf(subject: Subject, choice: AgentChoice): number {
   if (!isSearch(choice.kind)) return DEFAULT_CHOICE.simulations;
   if (choice.budget === "simulations") return choice.simulations;
   return subject.analysis?.simulations || DEFAULT_CHOICE.simulations;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { GameInfo } from "../api/schema";
 import { nameWith, parametersIn } from "./names";
-import { choiceQuery, DEFAULT_CHOICE, readChoice } from "./players";
+import { choiceQuery, DEFAULT_CHOICE, readChoice } from "./agents";
 
 const four: GameInfo = {
   name: "four",
@@ -17,7 +17,7 @@ const four: GameInfo = {
   has_bundled_network: false,
 };
 
-test("a name holds the parameters that differ from the default", () => {
+test("a name contains the parameters that differ from the default", () => {
   expect(nameWith(four, { rows: 6, wraps: false })).toBe("four");
   expect(nameWith(four, { rows: 7, wraps: true })).toBe("four(rows=7,wraps=True)");
 });

@@ -3,7 +3,7 @@
 import { api, sentenceOf } from "../api/client";
 import type { Setup } from "../api/schema";
 import type { Game } from "./game.svelte";
-import { usualOpponent } from "./usual";
+import { defaultOpponent } from "./defaultOpponent";
 
 /** Puts a saved game on the board; returns what is wrong with it, or null. */
 export async function openSaved(game: Game, content: string): Promise<string | null> {
@@ -11,7 +11,7 @@ export async function openSaved(game: Game, content: string): Promise<string | n
     const { view, resigned } = await api.importGame({ content });
     const moves = view.moves.map((move) => move.action);
     const seats = game.seats.length === view.num_players ? [...game.seats] : [];
-    const opponent = view.game === game.view?.game ? null : usualOpponent(view.game, game.opponent);
+    const opponent = view.game === game.view?.game ? null : defaultOpponent(view.game, game.opponent);
     const shared = { game: view.game, setup: view.setup, moves, at: moves.length, seats, opponent, resigned };
     return (await game.load(shared, true)) ? null : game.error;
   } catch (error) {

@@ -19,26 +19,26 @@ const MOST_KEPT = 500;
 export class Preview {
   shown = $state.raw<Shown | null>(null);
   #views = new Map<string, View>();
-  #asked: AbortController | null = null;
+  #request: AbortController | null = null;
 
   /** Shows the position after some moves from `base`; only the two end positions are requested. */
   async show(base: Position, moves: readonly Move[]): Promise<void> {
-    this.#asked?.abort();
-    const asked = (this.#asked = new AbortController());
+    this.#request?.abort();
+    const request = (this.#request = new AbortController());
     const after = [...(base.moves ?? []), ...moves.map((move) => move.action)];
     try {
       const [first, last] = await Promise.all([
-        this.#view(base, asked.signal),
-        this.#view({ ...base, moves: after }, asked.signal),
+        this.#view(base, request.signal),
+        this.#view({ ...base, moves: after }, request.signal),
       ]);
-      if (!asked.signal.aborted) this.shown = makeShown(first, last, moves);
+      if (!request.signal.aborted) this.shown = makeShown(first, last, moves);
     } catch (error) {
-      if (!isAborted(error) && !asked.signal.aborted) this.shown = null;
+      if (!isAborted(error) && !request.signal.aborted) this.shown = null;
     }
   }
 
   hide(): void {
-    this.#asked?.abort();
+    this.#request?.abort();
     this.shown = null;
   }
 

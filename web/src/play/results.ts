@@ -3,15 +3,15 @@
 import type { Analysis, View } from "../api/schema";
 import { signed } from "../numbers";
 
-export type Seat = "human" | "machine";
+export type Seat = "human" | "agent";
 
 /** Each player's name; "You" if a single person plays. */
-export function namesOf(seats: readonly Seat[], machine: string): string[] {
+export function namesOf(seats: readonly Seat[], agent: string): string[] {
   const people = seats.filter((seat) => seat === "human").length;
-  const machines = seats.length - people;
+  const agents = seats.length - people;
   return seats.map((seat, player) => {
     if (seat === "human") return people === 1 ? "You" : `Player ${player + 1}`;
-    return machines === 1 ? machine : `${machine} (${player + 1})`;
+    return agents === 1 ? agent : `${agent} (${player + 1})`;
   });
 }
 

@@ -22,8 +22,8 @@ export function editCell(
   const line = lineAt(cells, row, col);
   const isLine = piece === "-" || piece === "|";
   if (isLine && line === null && hasDots(cells)) return copy; // a box cannot hold a line
-  const wanted = line !== null && piece !== blank ? line : piece;
-  target[col] = now === wanted ? blank : wanted;
+  const next = line !== null && piece !== blank ? line : piece;
+  target[col] = now === next ? blank : next;
   return copy;
 }
 

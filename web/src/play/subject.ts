@@ -16,23 +16,23 @@ export interface Subject {
 export function subjectOf(game: Game, analyst: Analyst): Subject | null {
   const position = game.position;
   if (analyst.source === "off" || !position) return null;
-  if (analyst.source === "engine") {
+  if (analyst.source === "own") {
     const key = keyOf(position);
-    return { at: game.at, position, analysis: analyst.opinionOf(key), isRunning: analyst.isRunning(key) };
+    return { at: game.at, position, analysis: analyst.analysisOf(key), isRunning: analyst.isRunning(key) };
   }
   if (game.thinking) return { at: game.at, position, analysis: game.thinking.analysis, isRunning: true };
-  const opinions = keysAlong(position).map((key) => game.thoughts.get(key));
-  const at = opinions.findLastIndex((opinion) => opinion !== undefined);
+  const analyses = keysAlong(position).map((key) => game.analyses.get(key));
+  const at = analyses.findLastIndex((analysis) => analysis !== undefined);
   if (at < 0) return null;
   const moves = position.moves?.slice(0, at) ?? [];
-  return { at, position: { ...position, moves }, analysis: opinions[at] ?? null, isRunning: false };
+  return { at, position: { ...position, moves }, analysis: analyses[at] ?? null, isRunning: false };
 }
 
 /** The finished analyses along the line, by the number of moves before them. */
-export function opinionsAlong(game: Game, analyst: Analyst): (Analysis | null)[] {
+export function analysesAlong(game: Game, analyst: Analyst): (Analysis | null)[] {
   if (!game.position) return [];
   const moves = game.line.map((move) => move.action);
   return keysAlong({ ...game.position, moves }).map((key) =>
-    analyst.source === "engine" ? analyst.finishedOpinionOf(key) : (game.thoughts.get(key) ?? null),
+    analyst.source === "own" ? analyst.finishedAnalysisOf(key) : (game.analyses.get(key) ?? null),
   );
 }

@@ -1,4 +1,4 @@
-/** The places of the page, in the order of the navigation. */
+/** The views of the page, in the order of the navigation. */
 
 import type { IconName } from "../ui/icons";
 

@@ -21,13 +21,13 @@ const first = [
 ];
 const second = [generation(1, { seconds: 90, loss: 4, policy_loss: 3, value_loss: 1 })];
 
-test("a generation has its place on each axis", () => {
+test("a generation has a position on each axis", () => {
   expect(first.map((one) => placeOf(one, "generations"))).toEqual([1, 2, 3]);
   expect(first.map((one) => placeOf(one, "minutes"))).toEqual([1, 1.5, 3]);
   expect(first.map((one) => placeOf(one, "games"))).toEqual([100, 180, 300]);
 });
 
-test("what is measured now and then leaves out the generations between", () => {
+test("generations without a measurement are skipped", () => {
   const { x, series } = layOut(kindOf("rating"), [{ run: "a", generations: first }], "generations");
   expect(x).toEqual([1, 3]);
   expect(series[0]?.values).toEqual([200, 300]);
@@ -54,20 +54,20 @@ test("two runs share one axis, with gaps where only the other has a value", () =
   expect(series.map((one) => one.isDashed)).toEqual([false, false, false, true, true, true]);
 });
 
-test("bands go straight across the gaps inside, and not beyond the ends", () => {
+test("bands are interpolated across gaps, and not extended beyond the ends", () => {
   expect(bridge([null, 1, null, null, 4, null], [0, 1, 2, 3, 4, 5])).toEqual([null, 1, 2, 3, 4, null]);
   expect(bridge([1, null, 3], [0, 9, 10])).toEqual([1, 2.8, 3]);
 });
 
-test("a metric that no generation has leaves no series", () => {
+test("a metric without values has no series", () => {
   expect(layOut(kindOf("accuracy"), [{ run: "a", generations: first }], "generations").series).toEqual([]);
 });
 
-test("every curve says in one or two sentences what to look for", () => {
+test("every curve has one or two sentences on what to look for", () => {
   for (const { look } of [...mainCurves, ...moreCurves]) expect(look).toMatch(/^[A-Z].*\.$/);
 });
 
-test("the newest value is that of the last generation that was measured", () => {
+test("the newest value is that of the last measured generation", () => {
   expect(newestOf(first, "rating")).toBe(300);
   expect(newestOf(first.slice(0, 2), "rating")).toBe(200);
   expect(newestOf(first, "accuracy")).toBeNull();

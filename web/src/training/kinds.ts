@@ -17,7 +17,7 @@ export interface CurveKind {
   format: (value: number) => string;
   range: readonly [number | null, number | null];
   missing: string; // shown if nothing was measured
-  isSparse?: boolean; // only measured now and then
+  isSparse?: boolean; // not measured in every generation
 }
 
 const NOT_YET = "No data yet. It appears with the first generation.";

@@ -29,22 +29,22 @@ function numbersOf(list: readonly Generation[]): number[] {
   return list.map((one) => one.generation);
 }
 
-test("new generations go to the end", () => {
+test("new generations are appended", () => {
   expect(numbersOf(mergeGenerations(generations(1, 2), generations(3, 4)))).toEqual([1, 2, 3, 4]);
 });
 
-test("a generation that arrives twice stands once, as it arrived last", () => {
+test("a generation that arrives twice is listed once, in its latest form", () => {
   const again = [{ generation: 2, step: 99, numbers: {} }];
   const merged = mergeGenerations(generations(1, 2, 3), again);
   expect(numbersOf(merged)).toEqual([1, 2, 3]);
   expect(merged[1]?.step).toBe(99);
 });
 
-test("pieces in any order end in order", () => {
+test("pieces in any order are sorted", () => {
   expect(numbersOf(mergeGenerations(generations(4, 5), generations(3, 1, 2)))).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("what went by unheard is noticed", () => {
+test("missed generations are noticed", () => {
   expect(gapsIn(generations(1, 2, 3), info(3))).toEqual([]);
   expect(gapsIn(generations(1, 2, 3), info(5))).toEqual([3]);
   expect(gapsIn(generations(1, 2, 4), info(4))).toEqual([2]);

@@ -23,7 +23,7 @@ class Training {
   error = $state<string | null>(null);
   curves = new SvelteMap<string, Curves>();
   curveErrors = new SvelteMap<string, string>();
-  heard = new SvelteMap<string, number>(); // time of a run's last update, by performance.now()
+  updatedAt = new SvelteMap<string, number>(); // time of a run's last update, by performance.now()
   #gaps = new Map<string, string>(); // gaps already requested: what a run has no record of stays a gap
   #loading = new Map<string, RunUpdate[]>(); // with the updates that arrived during loading
 
@@ -31,7 +31,7 @@ class Training {
   start(): () => void {
     void this.load();
     const id = socket.request({ type: "follow-runs" }, (message) => {
-      if (message.type === "run") this.#hear(message);
+      if (message.type === "run") this.#receive(message);
       if (message.type === "run-removed") this.#drop(message.run);
     });
     return () => socket.cancel(id);
@@ -58,17 +58,17 @@ class Training {
     }
   }
 
-  /** Loads the complete curves of a run; updates that arrive during loading are kept. */
+  /** Loads the complete curves of a run; updates that arrive during loading are included. */
   async open(run: string): Promise<void> {
     if (this.#loading.has(run)) return;
-    const heard: RunUpdate[] = [];
-    this.#loading.set(run, heard);
+    const updates: RunUpdate[] = [];
+    this.#loading.set(run, updates);
     this.curveErrors.delete(run);
     try {
       const { info, generations, settings } = await api.run(run);
-      const arrived = heard.flatMap((update) => update.generations);
+      const arrived = updates.flatMap((update) => update.generations);
       this.curves.set(run, { generations: mergeGenerations(generations, arrived), settings });
-      if (heard.length === 0) this.#put(info);
+      if (updates.length === 0) this.#put(info);
     } catch (error) {
       this.curveErrors.set(run, sentenceOf(error));
     } finally {
@@ -106,7 +106,7 @@ class Training {
     return parameters ? `${title} ${parameters.replaceAll(",", ", ")}` : title || "unknown game";
   }
 
-  #hear(update: RunUpdate): void {
+  #receive(update: RunUpdate): void {
     const { info, generations } = update;
     const before = this.infoOf(info.run);
     this.#put(info);
@@ -138,7 +138,7 @@ class Training {
 
   #put(info: RunInfo): void {
     const before = this.infoOf(info.run);
-    if (before?.seconds !== info.seconds || before.state !== info.state) this.heard.set(info.run, performance.now());
+    if (before?.seconds !== info.seconds || before.state !== info.state) this.updatedAt.set(info.run, performance.now());
     const isNew = !this.infos.some((one) => one.run === info.run);
     this.infos = isNew
       ? [...this.infos, info]

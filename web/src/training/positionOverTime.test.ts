@@ -23,7 +23,7 @@ test("moves that mattered most come first, with their history", () => {
   expect(histories[0]?.shares).toEqual([0.3, 0.7]);
 });
 
-test("right moves are those with the best result, be it a draw", () => {
+test("right moves have the best result, even if it is a draw", () => {
   expect(bestOutcome(overTime)).toBe(0);
   expect(historiesOf(overTime).map((one) => one.isRight)).toEqual([false, true, true]);
   const [before, after] = rightShares(overTime) ?? [];
@@ -31,19 +31,19 @@ test("right moves are those with the best result, be it a draw", () => {
   expect(after).toBeCloseTo(0.3);
 });
 
-test("without the truth nothing is right", () => {
+test("without a solution no move is right", () => {
   const unknown = { ...overTime, outcomes: [] };
   expect(rightShares(unknown)).toBeNull();
   expect(historiesOf(unknown).some((one) => one.isRight)).toBe(false);
 });
 
-test("where all moves lead to the same result none of them stands out", () => {
+test("no move is right if all lead to the same result", () => {
   const outcomes = overTime.outcomes.map((one) => ({ ...one, outcome: -1 as const }));
   expect(bestOutcome({ ...overTime, outcomes })).toBe(-1);
   expect(rightShares({ ...overTime, outcomes })).toBeNull();
 });
 
-test("a curve goes from the left edge to the right, up for more", () => {
+test("a curve goes from the left edge to the right, and up for larger shares", () => {
   expect(curvePoints([0, 1, 0.5], 10, 4)).toEqual([
     [0, 4],
     [5, 0],

@@ -13,7 +13,7 @@ function recorded(shares: number[], played: number): RecordedMove {
   };
 }
 
-test("the largest shares come first, and the move played is never left out", () => {
+test("the largest shares come first, and the move played is always included", () => {
   const { rows, rest, others } = topShares(recorded([0.1, 0.5, 0.05, 0.3, 0.05], 4), 2);
   expect(rows.map((row) => row.action)).toEqual([1, 3, 4]);
   expect(rows.map((row) => row.isPlayed)).toEqual([false, false, true]);
@@ -21,16 +21,16 @@ test("the largest shares come first, and the move played is never left out", () 
   expect(others).toBe(2);
 });
 
-test("a move played against the search's opinion is listed with nothing", () => {
+test("a move without visits that was played is listed with share 0", () => {
   const { rows } = topShares(recorded([0.6, 0.4, 0], 2), 5);
   expect(rows.at(-1)).toEqual({ action: 2, name: "2", share: 0, isPlayed: true });
 });
 
-test("where nothing was searched there is nothing to show", () => {
+test("a move that was not searched has no shares", () => {
   expect(topShares(recorded([], 3), 5)).toEqual({ rows: [], rest: 0, others: 0 });
   expect(heatOf(recorded([], 3)).size).toBe(0);
 });
 
-test("only moves with a share worth seeing are warm", () => {
+test("only moves with a visible share are drawn", () => {
   expect([...heatOf(recorded([0.9997, 0.0003], 0)).keys()]).toEqual([0]);
 });

@@ -16,7 +16,7 @@ const game: GameInfo = {
   has_bundled_network: false,
 };
 
-test("an untouched form asks for nothing but the game and the time", () => {
+test("an untouched form requests only the game and the time", () => {
   expect(requestOf(game, emptyForm("connect-four"))).toEqual({
     game: "connect-four",
     run: null,
@@ -25,7 +25,7 @@ test("an untouched form asks for nothing but the game and the time", () => {
   });
 });
 
-test("only what was changed is asked for, and lines written by hand come last", () => {
+test("only changes are requested, and lines typed by hand come last", () => {
   const form = {
     ...emptyForm("connect-four"),
     parameters: { rows: 7, cols: 7 },

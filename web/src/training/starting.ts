@@ -8,7 +8,7 @@ export interface Knob {
   option: string; // section.option
   label: string;
   hint: string;
-  usual: number;
+  initial: number;
   min: number;
   max: number;
   step: number | "any";
@@ -19,7 +19,7 @@ export const knobs: readonly Knob[] = [
     option: "search.simulations",
     label: "Simulations per move",
     hint: "More simulations: better games, but fewer.",
-    usual: 16,
+    initial: 16,
     min: 2,
     max: 10_000,
     step: 1,
@@ -28,7 +28,7 @@ export const knobs: readonly Knob[] = [
     option: "training.generation_positions",
     label: "Positions per generation",
     hint: "New positions before each learning phase.",
-    usual: 6000,
+    initial: 6000,
     min: 1,
     max: 1_000_000,
     step: 1,
@@ -37,7 +37,7 @@ export const knobs: readonly Knob[] = [
     option: "selfplay.games",
     label: "Parallel games",
     hint: "Per thread.",
-    usual: 256,
+    initial: 256,
     min: 1,
     max: 4096,
     step: 1,
@@ -46,7 +46,7 @@ export const knobs: readonly Knob[] = [
     option: "training.learning_rate",
     label: "Learning rate",
     hint: "Peak learning rate.",
-    usual: 0.002,
+    initial: 0.002,
     min: 0.000001,
     max: 1,
     step: "any",
@@ -100,9 +100,9 @@ export function requestOf(game: GameInfo, form: StartForm): StartRun {
 /** Only what differs from the defaults; lines typed by hand come last and so take precedence. */
 function settingsOf(form: StartForm): string[] {
   const network = networks.find((one) => one.value === form.network)?.settings ?? [];
-  const changed = knobs.flatMap(({ option, usual }) => {
-    const value = form.values[option] ?? usual;
-    return value === usual ? [] : [`${option}=${value}`];
+  const changed = knobs.flatMap(({ option, initial }) => {
+    const value = form.values[option] ?? initial;
+    return value === initial ? [] : [`${option}=${value}`];
   });
   return [...network, ...changed, ...readLines(form.text)];
 }

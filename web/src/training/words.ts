@@ -37,7 +37,7 @@ export function progressOf(info: RunInfo): number | null {
 }
 
 /** The run with `seconds` more training time, up to its limit. */
-export function goOn(info: RunInfo, seconds: number): RunInfo {
+export function withMoreTime(info: RunInfo, seconds: number): RunInfo {
   const most = info.minutes > 0 ? Math.max(info.seconds, info.minutes * 60) : Infinity;
   return { ...info, seconds: Math.min(most, info.seconds + Math.max(0, seconds)) };
 }

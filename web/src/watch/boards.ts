@@ -4,26 +4,26 @@ import { api } from "../api/client";
 import type { Move, Position, View } from "../api/schema";
 import type { Ghost } from "../board/types";
 
-const MOST_KEPT = 400;
-const kept = new Map<string, Promise<View>>();
+const MOST_CACHED = 400;
+const cache = new Map<string, Promise<View>>();
 
 /** A position's view. */
 export function viewOf(position: Position): Promise<View> {
   const key = JSON.stringify([position.game, position.setup ?? null, position.moves ?? []]);
-  const known = kept.get(key);
+  const known = cache.get(key);
   if (known) {
-    kept.delete(key); // becomes the most recent
-    kept.set(key, known);
+    cache.delete(key); // becomes the most recent
+    cache.set(key, known);
     return known;
   }
-  const asked = api.position(position);
-  kept.set(key, asked);
-  asked.catch(() => kept.delete(key));
-  for (const oldest of kept.keys()) {
-    if (kept.size <= MOST_KEPT) break;
-    kept.delete(oldest);
+  const request = api.position(position);
+  cache.set(key, request);
+  request.catch(() => cache.delete(key));
+  for (const oldest of cache.keys()) {
+    if (cache.size <= MOST_CACHED) break;
+    cache.delete(oldest);
   }
-  return asked;
+  return request;
 }
 
 /** The views along a path, starting with the position before it. */

@@ -10,7 +10,7 @@ import { defaultSettings, readSettings, settingsQuery, type Preset, type Setting
 import { LAST_PHASE, Timeline } from "./timeline.svelte";
 import { Watched } from "./watched.svelte";
 
-export const USUAL_DETAIL = 400;
+export const DEFAULT_DETAIL = 400;
 export const MOST_DETAIL = 2000;
 const RANDOM_GAMES = { evaluator: "rollout", run: null, step: null, selection: "uct" } as const;
 const OTHER = "b_"; // prefix of the second search's parameters
@@ -24,13 +24,13 @@ export class Session {
   view = $state.raw<View | null>(null); // of the position
   settings = $state<[Settings, Settings]>([defaultSettings(), defaultSettings()]);
   isComparing = $state(false);
-  detail = $state(USUAL_DETAIL);
+  detail = $state(DEFAULT_DETAIL);
   isOutline = $state(false);
   readonly timeline = new Timeline();
   readonly sides = [new Watched(), new Watched()] as const;
   isDue = $state(false); // an address requests a search once connected
   #thinksAtOnce = $state(false);
-  #begin: { simulation: number | null; phase: number } = { simulation: null, phase: LAST_PHASE };
+  #initial: { simulation: number | null; phase: number } = { simulation: null, phase: LAST_PHASE };
   readonly #views = new Latest<Position, View>(
     viewOf,
     (_, view) => this.#arrive(view),
@@ -47,22 +47,22 @@ export class Session {
   }
 
   /** The searches that were started; excludes a second one that is only configured. */
-  get begun(): readonly Watched[] {
+  get started(): readonly Watched[] {
     return this.active.filter((side) => side.state !== "idle");
   }
 
-  get hasBegun(): boolean {
-    return this.begun.length > 0;
+  get hasStarted(): boolean {
+    return this.started.length > 0;
   }
 
   /** Whether two searches are shown side by side. */
   get isPaired(): boolean {
-    return this.begun.length > 1;
+    return this.started.length > 1;
   }
 
   /** Whether no search is running and at least one can be viewed. */
   get isDone(): boolean {
-    return !this.isBusy && this.begun.some((side) => side.state === "done");
+    return !this.isBusy && this.started.some((side) => side.state === "done");
   }
 
   /** A or B; empty for a single search. */
@@ -93,10 +93,10 @@ export class Session {
     this.settings = [readSettings(query), readSettings(query, OTHER)];
     this.isComparing = flag()(query.get("compare"));
     this.isOutline = flag()(query.get("outline"));
-    this.detail = Math.round(number(USUAL_DETAIL, 1, MOST_DETAIL)(query.get("nodes")));
+    this.detail = Math.round(number(DEFAULT_DETAIL, 1, MOST_DETAIL)(query.get("nodes")));
     const named = optionalNumber()(query.get("simulation"));
     const phase = Math.round(number(LAST_PHASE, 0, LAST_PHASE)(query.get("phase")));
-    this.#begin = { simulation: named === null ? null : Math.round(named), phase };
+    this.#initial = { simulation: named === null ? null : Math.round(named), phase };
     this.#thinksAtOnce = flag()(query.get("think"));
     this.goTo(position);
   }
@@ -111,9 +111,9 @@ export class Session {
       ...settingsQuery(this.settings[0]),
       compare: this.isComparing,
       ...(this.isComparing ? settingsQuery(this.settings[1], OTHER) : {}),
-      nodes: this.detail === USUAL_DETAIL ? null : this.detail,
+      nodes: this.detail === DEFAULT_DETAIL ? null : this.detail,
       outline: this.isOutline,
-      think: this.hasBegun || this.isDue || this.#thinksAtOnce,
+      think: this.hasStarted || this.isDue || this.#thinksAtOnce,
       simulation: hasPlace ? simulation : null,
       phase: hasPlace && phase < LAST_PHASE ? String(phase) : null,
     };
@@ -125,7 +125,7 @@ export class Session {
 
   /** Changes the position and drops searches of the old one. */
   goTo(position: Position): void {
-    for (const side of this.sides) side.forget();
+    for (const side of this.sides) side.drop();
     this.timeline.reset(0);
     this.isDue = false;
     this.message = "";
@@ -158,16 +158,16 @@ export class Session {
     this.isDue = false;
     if (!this.position) return;
     this.timeline.reset(0);
-    this.sides[1].forget();
+    this.sides[1].drop();
     this.active.forEach((side, index) => {
       if (this.position) side.think(this.position, this.settings[index as 0 | 1]);
     });
   }
 
   /** Repeats the searches, or one of them, and keeps the place on the timeline. */
-  thinkAgain(sides: readonly Watched[] = this.begun): void {
+  thinkAgain(sides: readonly Watched[] = this.started): void {
     const { simulation, phase, isAtEnd } = this.timeline;
-    if (!isAtEnd) this.#begin = { simulation, phase };
+    if (!isAtEnd) this.#initial = { simulation, phase };
     for (const side of sides) side.thinkAgain();
   }
 
@@ -176,16 +176,16 @@ export class Session {
   }
 
   /** Shows the whole tree, or the moment named by an address, once the searches are done. */
-  begin(): void {
-    const last = Math.max(...this.begun.map((side) => side.simulations));
-    this.timeline.reset(last, this.#begin.simulation ?? last, this.#begin.phase);
-    this.#begin = { simulation: null, phase: LAST_PHASE };
+  openTimeline(): void {
+    const last = Math.max(...this.started.map((side) => side.simulations));
+    this.timeline.reset(last, this.#initial.simulation ?? last, this.#initial.phase);
+    this.#initial = { simulation: null, phase: LAST_PHASE };
   }
 
   close(): void {
     this.timeline.pause();
-    this.#views.forget();
-    for (const side of this.sides) side.forget();
+    this.#views.cancel();
+    for (const side of this.sides) side.drop();
   }
 
   #arrive(view: View): void {

@@ -119,22 +119,22 @@ export function settingsQuery(settings: Settings, prefix = ""): Record<string, Q
 
 /** The settings in an address, with defaults for missing or unreadable ones. */
 export function readSettings(query: URLSearchParams, prefix = ""): Settings {
-  const usual = defaultSettings();
+  const defaults = defaultSettings();
   const get = (name: string) => query.get(prefix + name);
-  const evaluator = choice(EVALUATORS, usual.evaluator)(get("evaluator"));
+  const evaluator = choice(EVALUATORS, defaults.evaluator)(get("evaluator"));
   const run = optionalText()(get("run"));
   return {
-    evaluator: evaluator === "network" && run === null ? usual.evaluator : evaluator,
+    evaluator: evaluator === "network" && run === null ? defaults.evaluator : evaluator,
     run,
     step: optionalNumber()(get("step")),
-    simulations: Math.round(number(usual.simulations, 1, 10_000_000)(get("simulations"))),
+    simulations: Math.round(number(defaults.simulations, 1, 10_000_000)(get("simulations"))),
     selection: choice(SELECTIONS, usualSelection(evaluator))(get("selection")),
-    cPuct: number(usual.cPuct, 0, MOST_C)(get("c_puct")),
-    cUct: number(usual.cUct, 0, MOST_C)(get("c_uct")),
+    cPuct: number(defaults.cPuct, 0, MOST_C)(get("c_puct")),
+    cUct: number(defaults.cUct, 0, MOST_C)(get("c_uct")),
     hasNoise: flag()(get("noise")),
-    alpha: number(usual.alpha, 0, 1000)(get("alpha")),
+    alpha: number(defaults.alpha, 0, 1000)(get("alpha")),
     hasProofs: flag()(get("proofs")),
-    seed: Math.round(number(usual.seed, 0, Number.MAX_SAFE_INTEGER)(get("seed"))),
+    seed: Math.round(number(defaults.seed, 0, Number.MAX_SAFE_INTEGER)(get("seed"))),
   };
 }
 

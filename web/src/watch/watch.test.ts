@@ -17,14 +17,14 @@ function node(id: number, parent: number, visits: number, action = id): TreeNode
 describe("the layout", () => {
   const nodes = [node(0, -1, 9), node(1, 0, 2, 5), node(2, 0, 6, 3), node(3, 2, 4), node(4, 2, 1)];
 
-  it("puts parents above their children, and siblings in the order of their moves", () => {
+  it("puts parents above their children, and siblings in move order", () => {
     const { byId, box } = layOut(nodes);
     expect(byId.get(3)?.y).toBe(2 * ROW);
     expect(byId.get(2)?.x).toBeLessThan(byId.get(1)?.x ?? 0);
     expect(box.bottom).toBe(2 * ROW);
   });
 
-  it("keeps nodes of one row a column apart", () => {
+  it("keeps nodes of one row at least a column apart", () => {
     const { placed } = layOut(nodes);
     for (const one of placed) {
       for (const other of placed) {
@@ -37,7 +37,7 @@ describe("the layout", () => {
     expect(layOut(nodes).principal.map((one) => one.node.node)).toEqual([0, 2, 3]);
   });
 
-  it("lets nodes glide from where they were, and new ones from their parent", () => {
+  it("moves nodes from their old places, and new ones from their parent", () => {
     const motion = new Motion();
     motion.head(layOut(nodes.slice(0, 2)), 0, 100);
     const [x, y] = [motion.xs[0], motion.ys[0]];
@@ -60,7 +60,7 @@ describe("the camera", () => {
     }
   });
 
-  it("leaves what is under the pointer where it is when it zooms", () => {
+  it("zooms around the pointer", () => {
     const before = { zoom: 0.5, down: 0.7, x: 30, y: 40 };
     const after = zoomAt(before, 1.7, 200, 120);
     expect((200 - after.x) / after.zoom).toBeCloseTo((200 - before.x) / before.zoom);
@@ -68,16 +68,16 @@ describe("the camera", () => {
   });
 });
 
-describe("the newest wish", () => {
-  it("is the only one done of those made while another is under way", async () => {
+describe("the newest request", () => {
+  it("is the only one of those made while another is running that runs", async () => {
     const done: number[] = [];
     const open: (() => void)[] = [];
     const latest = new Latest<number, number>(
-      (wish) => new Promise((resolve) => open.push(() => resolve(wish))),
+      (request) => new Promise((resolve) => open.push(() => resolve(request))),
       (_, result) => done.push(result),
       () => undefined,
     );
-    for (const wish of [1, 2, 3, 4]) latest.ask(wish);
+    for (const request of [1, 2, 3, 4]) latest.ask(request);
     open.shift()?.();
     await new Promise((resolve) => setTimeout(resolve));
     open.shift()?.();
@@ -88,7 +88,7 @@ describe("the newest wish", () => {
 });
 
 describe("settings", () => {
-  it("come back from an address as they were", () => {
+  it("can be read back from an address", () => {
     const settings: Settings = {
       ...defaultSettings(),
       evaluator: "network",
@@ -106,7 +106,7 @@ describe("settings", () => {
     expect(readSettings(new URLSearchParams(link.split("?")[1]), "b_")).toEqual(settings);
   });
 
-  it("ask for noise only where the formula has priors", () => {
+  it("request noise only if the formula has priors", () => {
     const settings: Settings = { ...defaultSettings(), hasNoise: true, alpha: 0.3 };
     expect(agentOf(settings).options).toMatchObject({ selection: "uct", noise_weight: 0, c_uct: 1.41 });
     expect(agentOf({ ...settings, selection: "puct" }).options).toMatchObject({ noise_weight: 0.25, noise_alpha: 0.3 });
@@ -114,7 +114,7 @@ describe("settings", () => {
 });
 
 describe("tints", () => {
-  it("go from lost to won, with a place of their own for what is unknown", () => {
+  it("go from lost to won, with a separate one for unknown values", () => {
     expect([tintOf(-1), tintOf(0), tintOf(1), tintOf(null)]).toEqual([0, (TINTS - 1) / 2, TINTS - 1, TINTS]);
   });
 });

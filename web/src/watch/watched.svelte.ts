@@ -44,14 +44,14 @@ export interface Place {
   opened: number[];
 }
 
-interface Wish extends Omit<Place, "phase"> {
+interface FrameRequest extends Omit<Place, "phase"> {
   id: string;
   isPhased: boolean; // also load the tree before the simulation
 }
 
 /** Why a view could not be loaded: no connection, the search was dropped, or the server refused. */
 export interface Missed {
-  reason: "away" | "forgotten" | "refused";
+  reason: "disconnected" | "dropped" | "refused";
   message: string;
 }
 
@@ -60,10 +60,10 @@ export type WatchedState = "idle" | "waiting" | "running" | "done" | "failed";
 export class Watched {
   state = $state<WatchedState>("idle");
   ahead = $state(0); // searches ahead in the queue
-  wanted = $state(0); // number of simulations requested
+  requested = $state(0); // number of simulations requested
   seconds = $state(0);
   analysis = $state.raw<Analysis | null>(null); // so far, then final
-  thought = $state.raw<Traced | null>(null);
+  trace = $state.raw<Traced | null>(null);
   message = $state(""); // why it failed
   shown = $state.raw<Shown | null>(null);
   missed = $state.raw<Missed | null>(null); // the last view, if it could not be loaded
@@ -72,14 +72,14 @@ export class Watched {
   readonly collapsed = new SvelteSet<number>();
   readonly opened = new SvelteSet<number>();
   #id: string | null = null;
-  #wish: Wish | null = null; // the latest request
-  #arrived: Wish | null = null; // the view shown
-  #unanswered: Wish | null = null;
+  #request: FrameRequest | null = null; // the latest request
+  #shownRequest: FrameRequest | null = null; // the view shown
+  #failedRequest: FrameRequest | null = null;
   #phase = LAST_PHASE;
-  readonly #frames = new Latest<Wish, Frame>(
+  readonly #frames = new Latest<FrameRequest, Frame>(
     loadFrame,
-    (wish, frame) => this.#take(wish, frame),
-    (error, wish) => this.#miss(wish, sentenceOf(error)),
+    (request, frame) => this.#take(request, frame),
+    (error, request) => this.#miss(request, sentenceOf(error)),
   );
 
   get isBusy(): boolean {
@@ -91,7 +91,7 @@ export class Watched {
   }
 
   get simulations(): number {
-    return this.thought?.simulations ?? 0;
+    return this.trace?.simulations ?? 0;
   }
 
   /** The number of simulations in the view shown. */
@@ -102,14 +102,14 @@ export class Watched {
   }
 
   think(position: Position, settings: Settings): void {
-    this.forget();
+    this.drop();
     this.position = position;
     this.settings = $state.snapshot(settings);
-    this.wanted = settings.simulations;
+    this.requested = settings.simulations;
     this.state = "waiting";
     this.#id = socket.request(
       { type: "trace", position, agent: agentOf(settings), seed: settings.seed },
-      (message) => this.#hear(message),
+      (message) => this.#receive(message),
     );
   }
 
@@ -123,19 +123,19 @@ export class Watched {
   }
 
   /** Drops the search, here and on the server. */
-  forget(): void {
+  drop(): void {
     if (this.#id) socket.cancel(this.#id);
-    this.#frames.forget();
+    this.#frames.cancel();
     this.#id = null;
-    this.#wish = null;
-    this.#arrived = null;
-    this.#unanswered = null;
+    this.#request = null;
+    this.#shownRequest = null;
+    this.#failedRequest = null;
     this.missed = null;
     this.state = "idle";
     this.ahead = 0;
     this.seconds = 0;
     this.analysis = null;
-    this.thought = null;
+    this.trace = null;
     this.message = "";
     this.shown = null;
     this.collapsed.clear();
@@ -147,26 +147,26 @@ export class Watched {
     if (this.state !== "done" || !this.#id) return;
     this.#phase = simulation > this.simulations ? LAST_PHASE : phase;
     const isPhased = this.#phase < LAST_PHASE;
-    const wish: Wish = { id: this.#id, simulation: Math.min(simulation, this.simulations), isPhased, ...rest };
-    const asked = this.#wish;
+    const request: FrameRequest = { id: this.#id, simulation: Math.min(simulation, this.simulations), isPhased, ...rest };
+    const latest = this.#request;
     // A frame loaded with all its phases also serves the last phase.
-    if (asked && (isSame(wish, asked) || isSame({ ...wish, isPhased: true }, asked))) {
-      const frame = this.#arrived === asked ? this.shown?.frame : undefined;
+    if (latest && (isSame(request, latest) || isSame({ ...request, isPhased: true }, latest))) {
+      const frame = this.#shownRequest === latest ? this.shown?.frame : undefined;
       if (frame) this.shown = { frame, phase: this.#phase };
       return;
     }
-    this.#wish = wish;
-    this.#frames.ask(wish);
+    this.#request = request;
+    this.#frames.ask(request);
   }
 
   /** Retries the view that could not be loaded. */
-  lookAgain(): void {
-    if (!this.#unanswered) return;
-    this.#wish = this.#unanswered;
-    this.#frames.ask(this.#unanswered);
+  reload(): void {
+    if (!this.#failedRequest) return;
+    this.#request = this.#failedRequest;
+    this.#frames.ask(this.#failedRequest);
   }
 
-  /** Closes or opens a node. */
+  /** Collapses or expands a node. */
   toggle(node: number): void {
     const { hasChildren, hidden } = this.#lookUp(node);
     if (this.collapsed.has(node)) this.collapsed.delete(node);
@@ -182,33 +182,33 @@ export class Watched {
     return { hasChildren: nodes.some((one) => one.parent === node), hidden: own?.hidden ?? 0 };
   }
 
-  #hear(message: FromServer): void {
+  #receive(message: FromServer): void {
     if (message.type === "queued") this.ahead = message.ahead;
     else if (message.type === "progress") {
       this.state = "running";
       this.analysis = message.analysis;
       this.seconds = message.seconds;
     } else if (message.type === "traced") {
-      this.thought = message;
+      this.trace = message;
       this.analysis = message.analysis;
       this.seconds = message.seconds;
       this.state = "done";
     } else if (message.type === "failure") this.#fail(message.message);
   }
 
-  #take(wish: Wish, frame: Frame): void {
-    this.#arrived = wish;
-    this.#unanswered = null;
+  #take(request: FrameRequest, frame: Frame): void {
+    this.#shownRequest = request;
+    this.#failedRequest = null;
     this.missed = null;
-    this.shown = { frame, phase: wish === this.#wish ? this.#phase : LAST_PHASE };
+    this.shown = { frame, phase: request === this.#request ? this.#phase : LAST_PHASE };
   }
 
   /** Keeps the current view; the connection may come back, but a dropped search does not. */
-  #miss(wish: Wish, message: string): void {
-    const isForgotten = message.includes(DROPPED);
-    this.missed = { reason: socket.state !== "open" ? "away" : isForgotten ? "forgotten" : "refused", message };
-    this.#unanswered = wish;
-    this.#wish = null;
+  #miss(request: FrameRequest, message: string): void {
+    const isDropped = message.includes(DROPPED);
+    this.missed = { reason: socket.state !== "open" ? "disconnected" : isDropped ? "dropped" : "refused", message };
+    this.#failedRequest = request;
+    this.#request = null;
   }
 
   #fail(message: string): void {
@@ -229,25 +229,25 @@ export function nodesOf({ frame, phase }: Shown): readonly TreeNode[] {
   return [...before.nodes, { ...fresh, visits: 0, q: null, exact: null, hidden: 0 }];
 }
 
-function isSame(wish: Wish, other: Wish): boolean {
-  return JSON.stringify(wish) === JSON.stringify(other);
+function isSame(request: FrameRequest, other: FrameRequest): boolean {
+  return JSON.stringify(request) === JSON.stringify(other);
 }
 
 /** Loads a simulation, and the tree with its path visible. */
-async function loadFrame(wish: Wish): Promise<Frame> {
-  const { id, simulation, collapsed } = wish;
+async function loadFrame(request: FrameRequest): Promise<Frame> {
+  const { id, simulation, collapsed } = request;
   const step = simulation > 0 ? await socket.view({ type: "get-simulation", id, simulation }) : null;
   const last = step?.choices.at(-1)?.node; // its children are needed, including the new one
-  const opened = last === undefined ? wish.opened : [...wish.opened, last];
-  const lookAt = (moment: number) =>
-    socket.view({ type: "get-tree", id, simulation: moment, max_nodes: wish.mostNodes, collapsed, opened });
+  const opened = last === undefined ? request.opened : [...request.opened, last];
+  const treeAt = (moment: number) =>
+    socket.view({ type: "get-tree", id, simulation: moment, max_nodes: request.mostNodes, collapsed, opened });
   const rootAt = (moment: number) => socket.view({ type: "get-node", id, simulation: moment, node: 0 });
-  const wantsBefore = wish.isPhased && step !== null;
+  const needsBefore = request.isPhased && step !== null;
   const [after, rootAfter, before, rootBefore] = await Promise.all([
-    lookAt(simulation),
+    treeAt(simulation),
     rootAt(simulation),
-    wantsBefore ? lookAt(simulation - 1) : null,
-    wantsBefore ? rootAt(simulation - 1) : null,
+    needsBefore ? treeAt(simulation - 1) : null,
+    needsBefore ? rootAt(simulation - 1) : null,
   ]);
   return { simulation, step, before, after, rootBefore, rootAfter };
 }

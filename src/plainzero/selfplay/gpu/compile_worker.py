@@ -16,6 +16,7 @@ from plainzero.devices import choose_device
 from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
 from plainzero.games.rules import register
+from plainzero.operating_system import lower_priority
 from plainzero.search.config import SearchConfig
 from plainzero.search.evaluators import LeafArrays
 from plainzero.search.gpu import kernels as search_kernels
@@ -135,7 +136,7 @@ def main(name: str, group: str, device: str, search: str) -> None:
     """Compiles kernels that are not on disk yet."""
     game, config = make_game(name), SearchConfig(**json.loads(search))
     if group in SEARCH:
-        os.nice(_NICENESS)
+        lower_priority(os.getpid(), _NICENESS, is_added=True)
     choose_device(device)
     if not are_compiled(game, group, config):
         compile_kernels(game, group, config)

@@ -1,4 +1,4 @@
-/** Keeps the game on the board and the page's address in step. */
+/** Synchronises the game on the board with the page's address. */
 
 import { untrack } from "svelte";
 
@@ -7,11 +7,11 @@ import { linkTo, route } from "../router.svelte";
 import { gameQuery, readGame, type SharedGame } from "./address";
 import type { Game } from "./game.svelte";
 import { offer } from "./server.svelte";
-import { usualOpponent } from "./usual";
+import { defaultOpponent } from "./defaultOpponent";
 
 /** Must be called while a component is created; `onload` is called for games from the address. */
-export function keepAddress(game: Game, onload: () => void): void {
-  let writtenBeginnings = game.beginnings;
+export function syncAddress(game: Game, onload: () => void): void {
+  let gamesWritten = game.gamesStarted;
 
   $effect(() => {
     const query = route.query;
@@ -21,12 +21,12 @@ export function keepAddress(game: Game, onload: () => void): void {
   // Starting a game adds an entry to the browser's history; its moves do not.
   $effect(() => {
     const shared = game.shared;
-    const { beginnings, position } = game;
+    const { gamesStarted, position } = game;
     if (!shared) return;
     untrack(() => {
       if (!isHere()) return;
-      route.go("/play", gameQuery(shared), beginnings === writtenBeginnings);
-      writtenBeginnings = beginnings;
+      route.go("/play", gameQuery(shared), gamesStarted === gamesWritten);
+      gamesWritten = gamesStarted;
       current.position = position;
     });
   });
@@ -37,13 +37,13 @@ export function keepAddress(game: Game, onload: () => void): void {
     if (shared) {
       if (game.shared && window.location.hash === linkTo("/play", gameQuery(game.shared))) return;
       onload();
-      if (!shared.opponent) game.opponent = usualOpponent(shared.game, game.opponent);
+      if (!shared.opponent) game.opponent = defaultOpponent(shared.game, game.opponent);
       void open(game, shared);
     } else if (game.shared) {
       route.go("/play", gameQuery(game.shared), true);
     } else if (offer.about) {
       const name = offer.about.default_game;
-      game.opponent = usualOpponent(name, game.opponent);
+      game.opponent = defaultOpponent(name, game.opponent);
       void game.load({ game: name, setup: null, moves: [], at: 0, seats: [], opponent: null, resigned: null });
     }
   }

@@ -7,7 +7,7 @@ import { short } from "../numbers";
 export const KINDS = ["uct", "puct", "threats", "bundled", "guided", "network", "alphabeta", "perfect", "random"] as const;
 export type Kind = (typeof KINDS)[number];
 
-export interface PlayerChoice {
+export interface AgentChoice {
   kind: Kind;
   run: string; // of guided and network
   step: number | null; // null: always the newest weights
@@ -42,7 +42,7 @@ export const explanations: Record<Kind, string> = {
   random: "Any legal move. Easy to beat.",
 };
 
-export const DEFAULT_CHOICE: PlayerChoice = {
+export const DEFAULT_CHOICE: AgentChoice = {
   kind: "uct",
   run: "",
   step: null,
@@ -64,7 +64,7 @@ export function usesRun(kind: Kind): boolean {
 }
 
 /** The agent in the server's form, within its limits. */
-export function toAgent(choice: PlayerChoice, limits: Limits, canProve: boolean): Agent {
+export function toAgent(choice: AgentChoice, limits: Limits, canProve: boolean): Agent {
   switch (choice.kind) {
     case "network":
       return { kind: "network", run: choice.run, step: choice.step };
@@ -114,7 +114,7 @@ export function runsOf(game: string, runs: readonly RunInfo[]): RunInfo[] {
 }
 
 /** A name for status lines and saved games: "UCT, 800 simulations". */
-export function nameOf(choice: PlayerChoice): string {
+export function nameOf(choice: AgentChoice): string {
   const budget =
     choice.budget === "simulations" ? `${short(choice.simulations)} simulations` : `${choice.seconds} s`;
   const weights = choice.step === null ? choice.run : `${choice.run} at step ${choice.step}`;
@@ -141,13 +141,13 @@ export function nameOf(choice: PlayerChoice): string {
 }
 
 /** A name that fits beside a stone: "UCT", "c4", "Alpha-beta". */
-export function shortNameOf(choice: PlayerChoice): string {
+export function shortNameOf(choice: AgentChoice): string {
   if (usesRun(choice.kind)) return choice.run;
   return nameOf(choice).split(",", 1)[0] ?? "";
 }
 
 /** The choice in the form of an address. */
-export function choiceQuery(choice: PlayerChoice): Record<string, QueryValue> {
+export function choiceQuery(choice: AgentChoice): Record<string, QueryValue> {
   const { kind, budget } = choice;
   return {
     vs: kind,
@@ -160,7 +160,7 @@ export function choiceQuery(choice: PlayerChoice): Record<string, QueryValue> {
 }
 
 /** The choice in an address, or null. */
-export function readChoice(query: URLSearchParams): PlayerChoice | null {
+export function readChoice(query: URLSearchParams): AgentChoice | null {
   const kind = KINDS.find((one) => one === query.get("vs"));
   if (!kind) return null;
   const number = (name: string): number | null => {

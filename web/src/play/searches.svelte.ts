@@ -5,25 +5,25 @@ import { untrack } from "svelte";
 import { socket } from "../api/socket.svelte";
 import type { Analyst } from "./analysis.svelte";
 import type { Game } from "./game.svelte";
-import { DEFAULT_CHOICE, kindsFor, runsOf, usesRun } from "./players";
+import { DEFAULT_CHOICE, kindsFor, runsOf, usesRun } from "./agents";
 import type { Preview } from "./preview.svelte";
 import { offer } from "./server.svelte";
 import type { Subject } from "./subject";
-import { usualOpponent } from "./usual";
+import { defaultOpponent } from "./defaultOpponent";
 
 const SOLVING_DELAY_MS = 300; // positions that are only stepped through are not solved
-export const ENGINE_SIMULATIONS = 2000;
+export const ANALYSIS_SIMULATIONS = 2000;
 
-/** Must be called while a component is created; nothing starts while `isHeld`. */
-export function keepThinking(
+/** Must be called while a component is created; nothing starts while `isBlocked`. */
+export function driveSearches(
   game: Game,
   analyst: Analyst,
   preview: Preview,
   subject: () => Subject | null,
-  isHeld: () => boolean,
+  isBlocked: () => boolean,
 ): void {
   const limits = () => offer.about?.limits;
-  const isReady = () => socket.state === "open" && !isHeld();
+  const isReady = () => socket.state === "open" && !isBlocked();
 
   $effect(() => untrack(() => offer.watch()));
 
@@ -41,9 +41,9 @@ export function keepThinking(
     const known = limits();
     const canThink = view !== null && !view.is_over && view.to_play >= 0;
     void [analyst.signature, analyst.error];
-    if (known && position && canThink && analyst.source === "engine" && isReady()) {
+    if (known && position && canThink && analyst.source === "own" && isReady()) {
       untrack(() => analyst.follow(position, game.canProve, known));
-    } else untrack(() => analyst.rest());
+    } else untrack(() => analyst.cancel());
   });
 
   // An agent that cannot play this game is replaced by one that can.
@@ -51,25 +51,25 @@ export function keepThinking(
     const view = game.view;
     if (!view || !offer.about) return;
     const runs = runsOf(view.game, offer.runs);
-    const { engine } = analyst;
-    const isThere = kindsFor(runs, view).includes(engine.kind);
-    const hasRun = !usesRun(engine.kind) || runs.some((run) => run.run === engine.run);
-    if (isThere && hasRun) return;
-    untrack(() => (analyst.engine = { ...DEFAULT_CHOICE, simulations: ENGINE_SIMULATIONS }));
+    const { agent } = analyst;
+    const isAvailable = kindsFor(runs, view).includes(agent.kind);
+    const hasRun = !usesRun(agent.kind) || runs.some((run) => run.run === agent.run);
+    if (isAvailable && hasRun) return;
+    untrack(() => (analyst.agent = { ...DEFAULT_CHOICE, simulations: ANALYSIS_SIMULATIONS }));
   });
 
-  // A run with its first weights becomes the opponent of a game that has not begun.
+  // A run with its first weights becomes the opponent of a game that has not started.
   $effect(() => {
     const name = game.view?.game;
     if (!name || game.hasChosen || game.line.some((move) => move.player >= 0)) return;
-    const usual = usualOpponent(name, game.opponent);
-    if (usual.run !== game.opponent.run) untrack(() => (game.opponent = usual));
+    const preferred = defaultOpponent(name, game.opponent);
+    if (preferred.run !== game.opponent.run) untrack(() => (game.opponent = preferred));
   });
 
   $effect(() => {
     const about = subject();
     const isOver = about?.at === game.at && game.view?.is_over;
-    if (!about || isOver || !analyst.solves || !game.view?.has_perfect || game.thinking || isHeld()) return;
+    if (!about || isOver || !analyst.solves || !game.view?.has_perfect || game.thinking || isBlocked()) return;
     const timer = setTimeout(() => void analyst.solve(about.position), SOLVING_DELAY_MS);
     return () => clearTimeout(timer);
   });
@@ -88,8 +88,8 @@ export function keepThinking(
   });
 
   $effect(() => () => {
-    game.leave();
-    analyst.leave();
+    game.cancelAll();
+    analyst.cancelAll();
     preview.hide();
   });
 }

@@ -15,7 +15,7 @@ interface Listeners {
   onfailure: (sentence: string) => void;
 }
 
-export class Question {
+export class AgentRequest {
   /** The request in progress, or null. */
   thinking = $state.raw<Thinking | null>(null);
 
@@ -23,7 +23,7 @@ export class Question {
   ask(position: Position, agent: Agent, seed: number, listeners: Listeners): void {
     this.cancel();
     const request = { type: "search", position, agent, seed } as const;
-    const id = socket.request(request, (message) => this.#hear(message, listeners));
+    const id = socket.request(request, (message) => this.#receive(message, listeners));
     this.thinking = { id, analysis: null, seconds: 0, ahead: null };
   }
 
@@ -38,7 +38,7 @@ export class Question {
     this.thinking = null;
   }
 
-  #hear(message: FromServer, { onanswer, onfailure }: Listeners): void {
+  #receive(message: FromServer, { onanswer, onfailure }: Listeners): void {
     const { thinking } = this;
     if (!thinking || thinking.id !== message.id) return;
     if (message.type === "queued") this.thinking = { ...thinking, ahead: message.ahead };

@@ -49,11 +49,11 @@ def best_edge(root: Node, config: SearchConfig) -> Edge:
         most = max(edge.visits - edge.visits_before for edge in edges)
         edges = [edge for edge in edges if edge.visits - edge.visits_before == most]
         return gumbel.best_of(root, edges, config)
-    most = max(edge.visits for edge in edges)
-    often = [e for e in edges if e.visits >= config.lcb_visits * most and e.visits >= 2]
-    if config.choice == "lcb" and often:
+    favourite = most_visited(edges)
+    if config.choice == "lcb" and favourite.visits and lower_bound(favourite, config) >= -1:
+        often = [e for e in edges if e.visits >= max(1, config.lcb_visits * favourite.visits)]
         return max(often, key=lambda edge: (lower_bound(edge, config), -edge.action))
-    return most_visited(edges)
+    return favourite
 
 
 def most_visited(edges: list[Edge]) -> Edge:
@@ -62,12 +62,17 @@ def most_visited(edges: list[Edge]) -> Edge:
 
 
 def lower_bound(edge: Edge, config: SearchConfig) -> float:
-    """Q − deviations · √(variance / n); a proven value has no deviation."""
+    """Q − deviations · √(variance / e); a proven value has no deviation.
+
+    Beside the n results, one of weight w = 1 / n² and squared deviation 1.
+    """
     if edge.proven is not None:
         return edge.proven
     n = edge.visits
-    variance = (edge.square_sum / n - edge.q * edge.q) * n / (n - 1)
-    return edge.q - config.lcb_deviations * math.sqrt(max(0.0, variance) / n)
+    w = 1 / n**2
+    variance = max(0.0, edge.square_sum / n - edge.q * edge.q) + w / (n + w)
+    effective = (n + w) ** 2 / (n + w * w)
+    return edge.q - config.lcb_deviations * math.sqrt(variance / effective)
 
 
 def policy_target(root: Node, config: SearchConfig) -> list[float]:

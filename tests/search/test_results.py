@@ -1,9 +1,12 @@
 """Search results: proofs come first, and results stay valid when the searcher continues."""
 
+import math
+
 import numpy as np
 import pytest
 
 from plainzero import SearchConfig, Searcher, make_game, search
+from plainzero.search.result import standard_error
 
 GAME = make_game("tic-tac-toe")
 
@@ -58,6 +61,24 @@ def test_lower_confidence_bound_without_visits_goes_by_prior():
     result = search(GAME, GAME.new_state(), lambda planes: (logits, np.zeros(1)), config)
     assert result.simulations == 0
     assert result.best_action == 5
+
+
+@pytest.mark.parametrize("simulations", [40, 400])
+def test_a_lower_confidence_bound_prefers_no_move_that_lost_every_playout(simulations):
+    game = make_game("connect-four")
+    config = SearchConfig(simulations=simulations, choice="lcb")
+    for seed in range(50):
+        result = search(game, game.new_state(), "rollout", config, seed=seed)
+        assert result.q[result.best_action] > -1.0
+
+
+def test_few_equal_results_are_not_certain():
+    assert standard_error(2, -1.0, 2.0) > 0.2
+    assert standard_error(1, 1.0, 1.0) == pytest.approx(0.5)  # as far off as results can be
+    results = np.array([1.0, -1.0] * 5_000)
+    usual = results.std() / math.sqrt(len(results))
+    found = standard_error(len(results), results.mean(), (results**2).sum())
+    assert found == pytest.approx(usual, rel=1e-6)  # with many results, the one more has no weight
 
 
 def test_forced_playouts_are_not_learned():

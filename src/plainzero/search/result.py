@@ -22,6 +22,8 @@ from plainzero.search.kernels.tree import ROOT, Tree
 from plainzero.search.tree_memory import bytes_each
 from plainzero.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
 
+_WORST_RESULT = -1.0
+
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
@@ -200,21 +202,27 @@ class SearchResult:
         return kept if self.proven or kept.any() else numbers
 
     def _best_by_bound(self) -> int:
-        """The largest Q − z · √(variance / n) among moves with enough visits."""
+        """The largest lower confidence bound among moves with enough visits.
+
+        If the bound of the most visited move is below the worst result, all bounds are too wide to
+        tell moves apart, and the most visited move is the best.
+        """
         actions, squares = self._edges["action"], self.roots.extras["square_sum"][self.row]
         square_sum = dict(zip(actions.tolist(), squares.tolist(), strict=False))
-        most = max(edge.visits for edge in self._candidates)
 
-        def bound(edge: Edge) -> tuple[float, int]:
+        def bound(edge: Edge) -> float:
             if edge.exact is not None:  # no uncertainty
-                return edge.exact, -edge.action
-            n = edge.visits
-            variance = max(0.0, square_sum[edge.action] / n - edge.q**2) * n / (n - 1)
-            return edge.q - self.config.lcb_deviations * math.sqrt(variance / n), -edge.action
+                return edge.exact
+            radius = standard_error(edge.visits, edge.q, square_sum[edge.action])
+            return edge.q - self.config.lcb_deviations * radius
 
-        enough = max(2.0, self.config.lcb_visits * most)
+        favourite = _most_visited(self._candidates)
+        most = next(edge for edge in self._candidates if edge.action == favourite)
+        if most.visits == 0 or bound(most) < _WORST_RESULT:
+            return favourite
+        enough = max(1.0, self.config.lcb_visits * most.visits)
         often = [edge for edge in self._candidates if edge.visits >= enough]
-        return max(often, key=bound).action if often else _most_visited(self._candidates)
+        return max(often, key=lambda edge: (bound(edge), -edge.action)).action
 
     def _child(self, node: int, action: int) -> int | None:
         return next((e.child for e in self.tree.edges(node) if e.action == action), None)
@@ -235,6 +243,19 @@ class SearchResult:
         nodes = arrays.nodes[row, : len(self.tree)]
         first, count = nodes["first_edge"], nodes["num_edges"]
         return int(np.flatnonzero((first <= edge) & (edge < first + count))[0])
+
+
+def standard_error(count: int, mean: float, square_sum: float) -> float:
+    """The standard error of the mean of `count` results, which is large if they are few.
+
+    One result more, of weight 1 / count², counts as far from the mean as results can be: a few
+    equal results do not look certain (KataGo, `getSelfUtilityLCBAndRadius`).
+    """
+    weight = 1.0 / count**2
+    total = count + weight
+    variance = max(0.0, square_sum / count - mean**2) + weight / total
+    effective_count = total**2 / (count + weight**2)
+    return math.sqrt(variance / effective_count)
 
 
 def visits_to_policy(visits: ArrayLike, temperature: float) -> NDArray[np.float64]:

@@ -37,8 +37,11 @@ DEVICE_CHOOSERS = {
     "bench/gpu_rates.py",
 }
 """Outside of `gpu` folders, only these import from them."""
-PROGRAMS = {("server/runs/exit_with_parent.py", "plainzero.cli")}
-"""A module that becomes another program names it, and imports nothing from it."""
+PROGRAMS = {
+    ("server/runs/exit_with_parent.py", "plainzero.cli"),
+    ("bench/learning.py", "plainzero.cli"),
+}
+"""Modules that start another program name it, and import nothing from it."""
 
 MODULE = re.compile(r"plainzero(\.\w+)+")
 FILE = re.compile(r"(?:src/plainzero/)?([a-z_]+/[\w*/]+(?:\.py)?)")

@@ -1,5 +1,6 @@
 """`plainzero bench`: speed beside other programs in the same run, as ratios."""
 
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from plainzero.cli.terminal.errors import BadInput, refusing
 if TYPE_CHECKING:
     from plainzero.bench.games import Comparison, GamesReport
     from plainzero.bench.gpu_search import GpuReport
+    from plainzero.bench.learning import LearnedGame, LearningReport
     from plainzero.bench.measure import Report
     from plainzero.bench.selfplay import SelfPlayReport
 
@@ -155,6 +157,116 @@ def gpu(
         sys.stdout.write(as_markdown(report) + "\n")
     else:
         _print_gpu(report)
+
+
+@app.command()
+def learning(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="GAME",
+            help="Games (default: all bundled ones, and three in the style of strangers).",
+        ),
+    ] = None,
+    minutes: Annotated[float, typer.Option(min=0.01, help="Length of each run.")] = 5.0,
+    games: Annotated[
+        int, typer.Option(min=0, help="Games of each match. 0: none are played.")
+    ] = 40,
+    simulations: Annotated[
+        int, typer.Option(min=1, help="Simulations per move of the trained network.")
+    ] = 100,
+    yardstick: Annotated[
+        str, typer.Option(help="Agent to play against, instead of each game's own.")
+    ] = "",
+    folder: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("runs/learning"),
+    device: Annotated[str, typer.Option(help="auto (a GPU if available), cpu, cuda, …")] = "auto",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="SECTION.OPTION=VALUE",
+            help="A setting of the runs, to compare with the defaults.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    measure_only: Annotated[
+        bool, typer.Option("--measure-only", help="Measure the runs in the folder; train none.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+) -> None:
+    """How well the default command learns: trains each game, then plays against its yardstick.
+
+    Measures after a quarter, half and the whole of each run.
+
+    Example: plainzero bench learning "othello(size=6)" "hex(size=7)" --minutes 5
+    """
+    from rich.console import Console
+
+    from plainzero.bench.learning import LearningBenchOptions, measure_learning
+
+    options = LearningBenchOptions(
+        minutes=minutes,
+        games=games,
+        simulations=simulations,
+        folder=folder,
+        device=device,
+        yardstick=yardstick,
+        settings=tuple(settings or ()),
+        seed=seed,
+        trains=not measure_only,
+    )
+    console = Console(stderr=True)
+    with refusing(), console.status("") as status:
+        report = measure_learning(names or [], options, status.update)
+    if as_json:
+        json.dump(report.as_dict(), sys.stdout)
+        sys.stdout.write("\n")
+    else:
+        _print_learning(report)
+
+
+def _print_learning(report: "LearningReport") -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="plainzero bench learning", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("game, yardstick")
+    for column in ("seconds", "games", "pos/s", "policy", "value", "score"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows:
+        heads = [row.game, f"[dim]{row.yardstick}[/]"]
+        for head, cells in itertools.zip_longest(heads, _learning_cells(row), fillvalue=""):
+            table.add_row(head, *cells)
+        table.add_section()
+    console = Console()
+    console.print(table)
+    for row in report.rows:
+        if row.failure:
+            console.print(f"{row.game}: {row.failure}", highlight=False, markup=False)
+    firsts = [f"{row.game} {row.first_generation_seconds:.0f}" for row in report.rows]
+    console.print(f"Seconds to the first generation: {', '.join(firsts)}.", highlight=False)
+    console.print(
+        "Positions per second, self-play and learning together; policy and value loss; score of "
+        "the trained network against the yardstick with its 95 % interval, a draw counting half.",
+        style="dim",
+    )
+
+
+def _learning_cells(row: "LearnedGame") -> list[list[str]]:
+    return [
+        [
+            f"{at.seconds:.0f}",
+            f"{at.games:,}",
+            f"{at.positions_per_second:,.0f}",
+            f"{at.policy_loss:.3f}",
+            f"{at.value_loss:.3f}",
+            f"[bold]{at.score:.0%}[/] ({at.interval[0]:.0%}–{at.interval[1]:.0%})"
+            if at.score is not None and at.interval is not None
+            else "",
+        ]
+        for at in row.strengths
+    ]
 
 
 def _print_games(report: "GamesReport") -> None:

@@ -1,0 +1,1 @@
+"""Games as other people write them, on which nothing was tuned; `bench learning` trains them."""

@@ -85,7 +85,7 @@ def line(generation, **numbers):
 def test_findings_are_shown_worst_first_with_what_to_set(plainzero, tmp_path):
     lines = [line(g, draw_rate=1.0, cache_hit_rate=0.0, loss=2.0) for g in range(1, 9)]
     code, out, err = plainzero(
-        "doctor", write_run(tmp_path / "run", lines, "search.selection=puct", "search.visits=3")
+        "doctor", write_run(tmp_path / "run", lines, "search.selection=puct", "search.visits=1")
     )
     assert (code, err) == (0, "")
     places = [out.index(word) for word in ("problem  all draws", "warning  search starved")]

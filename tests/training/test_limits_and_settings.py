@@ -1,6 +1,7 @@
 """What a run remembers: its limits, its backend, and the version of its rules."""
 
 import inspect
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from tiny_runs import SETTINGS
 from plainzero import make_game
 from plainzero.cli.main import main
 from plainzero.networks.network_evaluators import available_backends
+from plainzero.training.generator import CpuGenerator
+from plainzero.training.loop import Limits, Run
 from plainzero.training.metrics import read_metrics
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.saved_run import open_run
@@ -84,6 +87,27 @@ def test_a_run_that_still_calls_its_backend_an_engine_is_read(tmp_path, old, new
     written = folder.config_file.read_text()
     folder.config_file.write_text(written.replace('backend = "auto"', f'engine = "{old}"'))
     assert folder.read_config()[0].run.backend == new
+
+
+def test_no_limit_of_time_ends_a_run_before_its_first_generation(tmp_path, monkeypatch):
+    monkeypatch.setattr(Limits, "progress", lambda *_: 1.5)
+    monkeypatch.setattr(Run, "_seconds_left", lambda *_: -1.0)
+    assert train(tmp_path / "run", "--minutes=1") == 0
+    assert generations(tmp_path / "run") == 1
+    assert train(tmp_path / "run", "--minutes=1") == 2  # it has reached its limit
+
+
+def test_compiling_does_not_count(tmp_path, monkeypatch):
+    prepared = []
+
+    def slowly(generator):
+        time.sleep(0.5)
+        prepared.append(time.monotonic())
+
+    monkeypatch.setattr(CpuGenerator, "prepare", slowly)
+    assert train(tmp_path / "run", "--generations=1") == 0
+    (line,) = read_metrics(RunFolder(tmp_path / "run").metrics_file)
+    assert 0 < line["seconds"] <= time.monotonic() - prepared[0]
 
 
 def test_rules_that_changed_are_noticed(tmp_path, caplog):

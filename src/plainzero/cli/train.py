@@ -92,7 +92,8 @@ def _train(
 ) -> list[int]:
     """Trains until the run's limit or a signal; returns the signals received.
 
-    A new run's clock starts with the command, so that `--minutes` is the time a person waits.
+    On a GPU a new run's clock starts with the command, so that `--minutes` is the time a person
+    waits. On a CPU it starts once everything is compiled, which may take a slow machine minutes.
     """
     from plainzero.cli.terminal.training_view import TrainingView, show_summary
     from plainzero.training.loop import Limits
@@ -114,10 +115,11 @@ def _train(
         ):
             learning = _make_run(folder, config, game, place, compilers, assessor)
             _check_limits(learning, limits)
-            since = since if is_new else time.monotonic()
-            view.resume(learning.counters.seconds, since)
             _keep_settings(folder, config, game)
             with _interruptible(learning, view) as signals:
+                learning.prepare()
+                since = since if is_new and place != "cpu" else time.monotonic()
+                view.resume(learning.counters.seconds, since)
                 learning.go(limits, view, since)
         show_summary(folder, view)
     return signals
@@ -125,7 +127,7 @@ def _train(
 
 def _check_limits(learning: "Run", limits: "Limits") -> None:
     """Refuses to resume a run that has reached its limit."""
-    if learning.progress(limits) >= 1.0:
+    if learning.is_over(limits):
         raise BadInput(
             f"{learning.folder.path} has already reached its limit "
             f"({learning.counters.generation} generations, "

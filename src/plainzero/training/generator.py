@@ -1,5 +1,6 @@
 """A generation's games on the CPU: workers in threads, each finished game written immediately."""
 
+import dataclasses
 import logging
 import threading
 import time
@@ -62,6 +63,13 @@ class CpuGenerator:
             number,
             EvaluationCache(self.game, room) if room else None,
         )
+
+    def prepare(self) -> None:
+        """Compiles what self-play needs, by a round of another worker's game."""
+        config = dataclasses.replace(self.config.selfplay, games=1)
+        worker = Worker(self.game, self.evaluators[0], self.config.search, config, 0)
+        worker.play_round()
+        worker.use_weights(0)
 
     def stop(self) -> None:
         """Ends self-play after the current round."""

@@ -40,6 +40,9 @@ class Played(NamedTuple):
 class Generator(Protocol):
     """Plays the games of each generation."""
 
+    def prepare(self) -> None:
+        """Does what only the first game would have to wait for; changes nothing."""
+
     def begin(self, generation: int, step: int) -> None:
         """Starts a generation with the weights of `step`, if games can be played concurrently."""
 

@@ -88,6 +88,7 @@ class Run:
         self._random = np.random.default_rng(config.run.seed)
         self._is_stopped = False
         self._started = 0.0  # see clock
+        self._is_prepared = False
         self._restore()
         self._player = self._load_player()
         self._generator = make_generator(
@@ -109,16 +110,29 @@ class Run:
         since = time.monotonic() - self._started if self._started else 0.0
         return self.counters.seconds + since
 
+    def is_over(self, limits: Limits) -> bool:
+        """Whether a limit is reached; no limit of time ends a run before its first generation."""
+        return self.progress(limits) >= 1.0 and self.counters.generation > 0
+
+    def prepare(self) -> None:
+        """Compiles and loads what the first generation needs; `go` does it unless it was done."""
+        if not self._is_prepared:
+            use_device(self.device)
+            self.learner.prepare(self.game)
+            self._generator.prepare()
+            self._is_prepared = True
+
     def go(self, limits: Limits, listener: Listener, since: float | None = None) -> None:
         """Runs generations until a limit is reached or it is stopped.
 
-        Its clock starts now, or at `since` (of `time.monotonic()`), when somebody began to wait.
+        Its clock starts once it is prepared, or at `since` (of `time.monotonic()`), when somebody
+        began to wait.
         """
-        self._started = time.monotonic() if since is None else since
+        self.prepare()
         use_device(self.device)
+        self._started = time.monotonic() if since is None else since
         try:
-            self.learner.prepare(self.game)
-            while not self._is_stopped and self.progress(limits) < 1.0:
+            while not self._is_stopped and not self.is_over(limits):
                 if not self._run_generation(limits, listener):
                     break
         finally:
@@ -128,8 +142,9 @@ class Run:
         """Runs one generation; returns False if it was stopped before its games were played."""
         generation = self.counters.generation + 1
         start = time.monotonic()
+        patience = self._seconds_left(limits) if self.counters.generation else float("inf")
         played = self._generator.play(
-            generation, self.counters.playing_step, listener.on_selfplay, self._seconds_left(limits)
+            generation, self.counters.playing_step, listener.on_selfplay, patience
         )
         if played is None:
             return False

@@ -153,7 +153,7 @@ def test_planted_fault_is_the_only_finding(kind):
 
 SET = {
     "no root noise": ["search.noise_weight=0"],
-    "search starved": ["search.visits=4"],
+    "search starved": ["search.visits=1"],
     "data reused too often": ["training.reuse=12", "training.max_uses=40"],
 }
 

@@ -48,7 +48,7 @@ class Amazons(Game):
                 count = self.rays(state, cell, cell * self.cells, actions, count)
         return count
 
-    def rays(self, state: Any, cell: Any, base: Any, actions: Any, count: Any) -> int:
+    def rays(self, state: Any, cell: int, base: int, actions: Any, count: int) -> int:
         """Writes base + target for every cell that a queen on `cell` reaches; the new count."""
         for down, right in DIRECTIONS:
             row, col = cell // self.size + down, cell % self.size + right

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator
 
 from plainzero.games.contract import has_chance
+from plainzero.selfplay.game_traits import most_legal_moves
+from plainzero.selfplay.search_defaults import is_starved
 from plainzero.training.doctor.history import Finding, History
 
 ALL_DRAWS = 0.95
@@ -104,15 +106,16 @@ def _policy_collapsed(history: History) -> Iterator[Finding]:
 
 
 def _search_starved(history: History) -> Iterator[Finding]:
-    search, actions = history.config.search, history.game.num_actions
+    search = history.config.search
     budget = search.visits or search.simulations  # of a full search
-    if search.selection != "gumbel" and budget < actions:
+    if search.selection != "gumbel" and is_starved(budget, history.game):
+        moves = most_legal_moves(history.game)
         yield Finding(
             "search starved",
             "warning",
-            f"A search has {budget} simulations for up to {actions} moves, and finds little more "
+            f"A search has {budget} simulations for up to {moves} moves, and finds little more "
             "than the network's own policy.",
-            f"Set {history.budget}={2 * actions}, or search.selection=gumbel, which needs few.",
+            f"Set {history.budget}={moves}, or search.selection=gumbel, which needs few.",
         )
 
 

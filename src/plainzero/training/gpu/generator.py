@@ -93,6 +93,9 @@ class GpuGenerator:
         self._written: Future[Any] | None = None
         self._is_stopped = False
 
+    def prepare(self) -> None:
+        """Does nothing: other processes compile meanwhile, and `begin` waits for them."""
+
     def stop(self) -> None:
         """Ends self-play after the harvests that were started."""
         self._is_stopped = True

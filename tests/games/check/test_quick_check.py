@@ -108,7 +108,9 @@ def test_a_cache_folder_that_cannot_be_written_is_no_obstacle(cache_folder):
     quick_check.ensure_checked(Unseen())
 
 
-@pytest.mark.parametrize("error", [PermissionError(13, "denied"), RuntimeError("no home folder")])
+@pytest.mark.parametrize(
+    "error", [PermissionError(13, "denied"), FileNotFoundError("no home folder")]
+)
 def test_a_cache_folder_that_cannot_be_read_is_no_obstacle(monkeypatch, error):
     def refuse(game):
         raise error

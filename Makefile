@@ -12,11 +12,12 @@ MINUTES ?= 20
 .PHONY: run learn play page test quick lint format types web tests bench browser gnugo clean help
 
 run: $(VENV)/installed page  ## learn Connect Four for 20 minutes (MINUTES=…) and play it in the browser meanwhile
-	@$(BIN)/plainzero serve --train $(GAME) --minutes $(MINUTES) --open || test $$? -eq 130  # Ctrl-C
+	@trap : INT; $(BIN)/plainzero serve --train "$(GAME)" --minutes $(MINUTES) --open || test $$? -eq 130  # Ctrl-C
 
-learn: $(VENV)/installed  ## learn Connect Four (or GAME=…) in the terminal and show its strength
-	@$(BIN)/plainzero train $(GAME) --minutes $(MINUTES)
-	@$(BIN)/plainzero evaluate runs/$(GAME) --simulations 100
+learn: $(VENV)/installed  ## learn Connect Four in the terminal and show its strength
+	@$(BIN)/plainzero train connect-four --minutes $(MINUTES) || \
+	  { test $$? -eq 2 && test -f runs/connect-four/state.safetensors; }  # it has finished before
+	@$(BIN)/plainzero evaluate runs/connect-four --simulations 100
 
 page: | $(VENV)/bin/python  ## build the page if its sources changed
 	@$(BIN)/python web/build_page.py

@@ -45,7 +45,11 @@ def open_socket(address: str) -> ClientConnection:
     token = parse_qs(parts.query).get("token", [""])[0]
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     # A view of thousands of nodes is longer than the default limit of one megabyte.
-    return connect(f"ws://{parts.netloc}/api/socket", additional_headers=headers, max_size=None)
+    url = f"ws://{parts.netloc}/api/socket"
+    try:
+        return connect(url, additional_headers=headers, max_size=None)
+    except OSError:
+        raise SystemExit(f"No server at {address}; start one with `plainzero serve`") from None
 
 
 def ask(socket: ClientConnection, message: dict, last: str) -> dict:

@@ -7,6 +7,8 @@ import numpy as np
 
 from plainzero import SearchConfig, make_game, search
 
+OPENINGS = ["", "2232", "4455", "45354", "665565", "121212", "7172636", "44333"]  # columns in order
+
 
 def prefer_the_centre(planes):
     """Logits that favour the middle columns, and the value 0. A real network would go here.
@@ -23,15 +25,21 @@ def prefer_the_centre(planes):
 
 
 def main() -> None:
-    """Searches eight games side by side, sixteen leaves of each at a time."""
+    """Searches eight positions side by side, sixteen leaves of each at a time."""
     game = make_game("connect-four")
-    states = [game.new_state() for _ in range(8)]
-    for first_move, state in enumerate(states[: game.num_actions]):
-        game.apply(state, first_move)
+    states = [game.new_state() for _ in OPENINGS]
+    for opening, state in zip(OPENINGS, states, strict=True):
+        for column in opening:
+            game.apply(state, int(column) - 1)
     config = SearchConfig(simulations=400, leaves=16, fpu="reduction")
-    for result in search(game, states, prefer_the_centre, config, seed=1):
-        visits = " ".join(f"{count:4}" for count in result.visits)
-        print(f"{visits}   best {game.action_name(result.best_action)}  value {result.value:+.3f}")
+    results = search(game, states, prefer_the_centre, config, seed=1)
+
+    columns = "".join(f"{game.action_name(action):>5}" for action in range(game.num_actions))
+    print(f"after     visits:{columns}   best   value")
+    for opening, result in zip(OPENINGS, results, strict=True):
+        visits = "".join(f"{count:5}" for count in result.visits)
+        best = game.action_name(result.best_action)
+        print(f"{opening or 'start':17}{visits}   {best:>4}  {result.value:+.3f}")
 
 
 if __name__ == "__main__":

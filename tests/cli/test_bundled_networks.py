@@ -235,7 +235,7 @@ def test_who_says_more_of_the_search_plays_that_and_is_told(plainzero, with_file
     code, out, _ = plainzero("play", "tic-tac-toe", *options, typed="quit\n")
     first, second, *_ = out.splitlines()
     assert code == 0 and second.startswith("tic-tac-toe: you are the first player")
-    assert first.startswith("Your opponent is a search without a network")
+    assert first.startswith("Your opponent is a search with random playouts, ")
     assert first.endswith("to play the bundled network, use --opponent bundled:200.")
 
 
@@ -246,7 +246,7 @@ def test_who_names_an_evaluator_plays_that_search(plainzero, with_file):
 
 def test_play_is_against_the_search_where_there_is_none(plainzero, networks):
     code, out, _ = plainzero("play", "tic-tac-toe", typed="quit\n")
-    assert code == 0 and out.startswith("tic-tac-toe: you are the first player")
+    assert code == 0 and out.startswith("Your opponent is a search with random playouts, 1 s per")
 
 
 def test_the_server_says_where_there_is_one(services, with_file):

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import runpy
+import socket
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,14 @@ def test_search_example_goes_on_with_its_tree(capsys):
     assert len(visits) == 2 and visits[1] > 25_000
 
 
-def test_evaluator_example_searches_eight_games(capsys):
-    lines = run("own_evaluator", capsys).splitlines()
-    assert len(lines) == 8
-    for line in lines:
-        visits = [int(word) for word in line.split()[:7]]
-        assert sum(visits) == 400 and visits[3] > visits[0]  # the centre
+def test_evaluator_example_searches_eight_positions(capsys):
+    heading, *lines = run("own_evaluator", capsys).splitlines()
+    assert heading.split() == [*"after visits: 1 2 3 4 5 6 7 best value".split()]
+    visits = {line.split()[0]: [int(word) for word in line.split()[1:8]] for line in lines}
+    assert len(visits) == 8 and len(set(map(tuple, visits.values()))) == 8
+    assert all(sum(counts) == 400 for counts in visits.values())
+    assert max(visits["start"]) == visits["start"][3]  # the centre
+    assert max(visits["121212"]) == visits["121212"][0]  # wins
 
 
 def test_server_example_sees_every_choice_take_the_best_score(address, capsys, monkeypatch):
@@ -64,6 +67,16 @@ def test_server_example_sees_every_choice_take_the_best_score(address, capsys, m
     assert taken and all(move == best for move, best in taken)
     visits = [int(found[1]) for found in re.finditer(r"had (\d+) visits", "\n".join(lines))]
     assert len(visits) == 7 and sum(visits) == 250
+
+
+def test_server_example_without_a_server_says_so(capsys, monkeypatch):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # nobody listens there
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        monkeypatch.setattr("sys.argv", ["ask_the_server.py", address])
+        with pytest.raises(SystemExit, match=f"No server at {address}; start one with") as error:
+            run("ask_the_server", capsys)
+    assert isinstance(error.value.code, str)  # Python prints it and exits with 1
 
 
 def test_streaming_example_of_the_guide_ends_with_a_move(address, capsys):

@@ -35,6 +35,13 @@ def test_table_names_every_game_with_its_parameters(plainzero):
     assert "in_a_row=4" in out
 
 
+def test_a_narrow_table_cuts_no_parameter(plainzero, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = plainzero("games").out
+    assert "…" not in out and "`" not in out
+    assert "double_three=forbidden" in out and "attacker_ellipse=30.0," in out
+
+
 def test_json_describes_every_game(plainzero):
     games = {game["name"]: game for game in json.loads(plainzero("games", "--json").out)["games"]}
     assert games.keys() == bundled_games().keys()
@@ -80,6 +87,7 @@ def test_check_refuses_what_is_no_game(refused, tmp_path):
     (tmp_path / "broken.py").write_text("def :")
     (tmp_path / "empty.py").write_text("")
     assert "tic-tac-toe" in refused("check", "tictactoe")
-    assert "no file" in refused("check", f"{tmp_path}/none.py:Game")
+    missing = f"{tmp_path}/none.py"
+    assert refused("check", missing) == f"plainzero: there is no file {missing!r}\n"
     assert "does not load: SyntaxError" in refused("check", f"{tmp_path}/broken.py:Game")
     assert "no game class 'Game'" in refused("check", f"{tmp_path}/empty.py:Game")

@@ -1,5 +1,6 @@
 """All commands: version, help, and that neither loads anything heavy."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -45,6 +46,18 @@ def test_usage_says_once_that_an_argument_may_be_repeated(plainzero, command):
     assert not re.search(r"\.\.\.\S|[\[{]{2}", usage)
 
 
+@pytest.mark.parametrize("command", [[], *COMMANDS, ["bench", "learning"]], ids=" ".join)
+def test_help_fills_its_lines_and_names_no_types(plainzero, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = plainzero(*command, "--help").out
+    assert not re.search(r"<(bool|str|int|float|list|path)|x>=|default: \(", out)
+    paragraphs = out.partition("╭")[0].splitlines()
+    for line, following in itertools.pairwise(paragraphs):
+        if following.strip():
+            next_word = following.split()[0]
+            assert not line.strip() or len(f"{line.rstrip()} {next_word}") > 79
+
+
 def test_help_loads_nothing_heavy():
     program = (
         "import sys, json; from plainzero.cli.main import main; main(['--help']); "
@@ -78,6 +91,10 @@ def test_module_runs_as_the_command():
             ["search", "trio", "--simulatons", "3"],
             ["--simulatons; did you mean --simulations? See"],
         ),
+        (["train", "trio", "--minutes", "abc"], ["--minutes must be a number, not 'abc'; see"]),
+        (["train", "trio", "--minutes", "0"], ["--minutes must be 0.01 or more, not '0'; see"]),
+        (["check", "trio", "--games", "1.5"], ["--games must be a whole number, not '1.5'"]),
+        (["serve", "--port", "99999"], ["--port must be 65535 or less, not '99999'"]),
         (["train", "runs/none"], ["there is no run runs/none; start one with"]),
     ],
 )

@@ -66,6 +66,27 @@ def test_end_of_input_ends_cleanly(plainzero):
     assert (code, err) == (0, "") and out.endswith("Game stopped.\n")
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["trio"], "a search with random playouts, 1 s per move. Use --opponent"),
+        (["trio", "--simulations", "1500"], "random playouts, 1,500 simulations per move. Use"),
+        (["connect-four", "--seconds", "2"], "2 s per move. You gave search options; to play the"),
+        (["connect-four"], "the bundled network with"),
+    ],
+)
+def test_every_default_opponent_is_announced(plainzero, options, words):
+    out = plainzero("play", *options, typed="quit\n").out
+    assert out.startswith("Your opponent is ") and words in out and "--opponent" in out
+
+
+def test_a_reused_tree_is_told_from_new_simulations(plainzero):
+    typed = "hint\nhint\nquit\n"
+    out = plainzero("play", "tic-tac-toe", "--simulations", "200", typed=typed).out
+    assert re.search(r" 200 simulations in \d\.\d s\n", out)
+    assert re.search(r" 200 new simulations in \d\.\d s, 400 visits in total\n", out)
+
+
 def test_hint_help_undo_and_mistakes(plainzero):
     typed = "hint\nhelp\nundo\nz9\nb2\nb2\nundo\nundo\na1\nquit\n"
     code, out, _ = plainzero("play", "tic-tac-toe", "--simulations", "200", typed=typed)

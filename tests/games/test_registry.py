@@ -129,6 +129,14 @@ def test_a_game_that_only_open_spiel_has_is_suggested():
         make_game("tic_tac_toe")
 
 
+def test_without_open_spiel_its_games_are_suggested_with_how_to_install_it(monkeypatch):
+    monkeypatch.setattr("plainzero.games.open_spiel.adapter.playable_games", list)
+    with pytest.raises(UnknownGame, match=r"open_spiel:chess\? It needs OpenSpiel: pip install"):
+        make_game("chess")
+    with pytest.raises(UnknownGame, match=r"no game 'chest'\. Bundled"):
+        make_game("chest")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -1,6 +1,7 @@
 """What requests share: cached traces, and the run of `--train`."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from small_runs import copy_finished
@@ -115,8 +116,34 @@ def test_a_game_file_is_one_game_by_its_relative_and_its_absolute_path(
 
 def test_runs_are_closed_even_where_searches_cannot_be(tmp_path):
     services, closed = serve_home(tmp_path), []
-    services.runs.close = lambda: closed.append(True)
+    services.runs.close = lambda: closed.append(True) or []
     services.scheduler.running = None  # so that closing them fails
     with pytest.raises(TypeError):
         services.close()
     assert closed
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"), [(1.0, "for 1 minute;"), (1.5, "for 1.5 minutes;"), (20.0, "20 minutes;")]
+)
+def test_one_minute_is_singular(minutes, words, tmp_path, monkeypatch):
+    services = serve_home(tmp_path)
+    monkeypatch.setattr(services.runs, "start", lambda request: SimpleNamespace(run="mine"))
+    assert words in services.train(minutes)
+    services.close()
+
+
+def test_closing_says_how_to_resume_what_it_stopped(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.chdir(tmp_path)
+    services = Services(ServerOptions(home=tmp_path / "runs"), said.append)
+    paths = [tmp_path / "runs" / name for name in ("mine", "empty")]
+    for path in paths:
+        path.mkdir(parents=True)
+    (paths[0] / "config.toml").write_text("")
+    services.runs.close = lambda: paths
+    services.close()
+    assert said == [
+        "Saved in runs/mine; resume it with `plainzero train runs/mine`",
+        "Stopped empty before there was anything to save",
+    ]

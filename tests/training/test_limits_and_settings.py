@@ -35,7 +35,7 @@ def test_a_run_goes_on_to_the_end_it_was_given(tmp_path, capsys):
     assert train(folder, "--generations=1") == 0
     assert RunFolder(folder).read_config()[0].run.generations == 1
     assert train(folder) == 2
-    assert "has already reached its limit (1 generations" in capsys.readouterr().err
+    assert "reached its limit (1 generation); raise --generations" in capsys.readouterr().err
     assert train(folder, "--generations=2") == 0
     assert generations(folder) == 2
 
@@ -89,12 +89,14 @@ def test_a_run_that_still_calls_its_backend_an_engine_is_read(tmp_path, old, new
     assert folder.read_config()[0].run.backend == new
 
 
-def test_no_limit_of_time_ends_a_run_before_its_first_generation(tmp_path, monkeypatch):
+def test_no_limit_of_time_ends_a_run_before_its_first_generation(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Limits, "progress", lambda *_: 1.5)
     monkeypatch.setattr(Run, "_seconds_left", lambda *_: -1.0)
     assert train(tmp_path / "run", "--minutes=1") == 0
     assert generations(tmp_path / "run") == 1
     assert train(tmp_path / "run", "--minutes=1") == 2  # it has reached its limit
+    error = capsys.readouterr().err
+    assert "minutes); raise --minutes" in error and "generation" not in error
 
 
 def test_compiling_does_not_count(tmp_path, monkeypatch):

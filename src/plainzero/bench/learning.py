@@ -141,7 +141,8 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
     folder = RunFolder(options.folder / game.name)
     failure = ""
     if options.trains:
-        report(f"{game.name}: training for {options.minutes:g} minutes")
+        unit = "minute" if options.minutes == 1.0 else "minutes"
+        report(f"{game.name}: training for {options.minutes:g} {unit}")
         failure = _train(name, folder, options)
     metrics = read_metrics(folder.metrics_file) if folder.metrics_file.exists() else []
     if not metrics:

@@ -54,14 +54,14 @@ def search_workloads() -> list[Workload]:
             "Connect Four, UCT + rollout, 512 × 800, two threads",
             "simulations/s",
             search_rate(four, "rollout", 800, games=512, threads=2),
-            "plainzero, one thread",
+            "one thread",
             search_rate(four, "rollout", 800, games=512),
         ),
         Workload(
             "Connect Four, PUCT, 512 × 800, two threads",
             "simulations/s",
             search_rate(four, "uniform", 800, games=512, threads=2),
-            "plainzero, one thread",
+            "one thread",
             search_rate(four, "uniform", 800, games=512),
         ),
         *_memory_workloads(four),
@@ -80,5 +80,7 @@ def _memory_workloads(game: Game) -> list[Workload]:
             lambda: tree_bytes() / _LARGE,
             is_rate=False,
         ),
-        Workload(f"Connect Four, tree of {_LARGE:,}", "bytes", tree_bytes, is_rate=False),
+        Workload(
+            f"Connect Four, tree of {_LARGE:,} simulations", "bytes", tree_bytes, is_rate=False
+        ),
     ]

@@ -11,6 +11,8 @@ import typer
 from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from plainzero.bench.games import Comparison, GamesReport
     from plainzero.bench.gpu_search import GpuReport
     from plainzero.bench.learning import LearnedGame, LearningReport
@@ -298,8 +300,7 @@ def _print_games(report: "GamesReport") -> None:
         "and per node with its edges.",
         style="dim",
     )
-    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
-    console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")
+    _print_machine(console, report)
 
 
 def _beside(rates: "Comparison") -> list[str]:
@@ -384,19 +385,36 @@ def _print_table(report: "Report") -> None:
 
     from plainzero.bench.measure import format_rate
 
-    table = Table(title="plainzero bench search", title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(
+        title="plainzero bench search",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),  # so that it fits into 80 columns
+    )
     table.add_column("work")
-    for column in ("ours", "theirs", "ratio", "peer"):
-        table.add_column(column, justify="left" if column == "peer" else "right", no_wrap=True)
+    for column in ("ours", "theirs", "unit", "ratio", "peer"):
+        is_text = column in ("unit", "peer")
+        table.add_column(column, justify="left" if is_text else "right", no_wrap=True)
     for row in report.rows:
         table.add_row(
-            f"{row.work} [dim]{row.unit}[/]",
+            row.work,
             format_rate(row.ours),
             format_rate(row.theirs) if row.theirs is not None else "",
+            row.unit,
             f"[bold]{row.ratio:.1f} ×[/]" if row.ratio is not None else "",
-            row.peer or "",
+            (row.peer or "").removesuffix(f" {report.versions.get('open_spiel')}"),  # see below
         )
     console = Console()
     console.print(table)
+    _print_machine(console, report)
+
+
+def _print_machine(console: "Console", report: "Report | GamesReport") -> None:
+    """Prints the machine and the versions, and how to get OpenSpiel if it is missing."""
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     console.print(f"{report.machine['cpu']}, {report.machine['cores']} cores; {versions}")
+    if "open_spiel" not in report.versions:
+        typer.echo(
+            "OpenSpiel is not installed, so there is nothing to compare with: "
+            "pip install 'plainzero[bridges]'"
+        )

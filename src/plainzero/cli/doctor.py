@@ -1,4 +1,4 @@
-"""`plainzero doctor`: why a run does not learn."""
+"""`plainzero doctor`: what keeps a run from learning or slows it down."""
 
 import json
 import math
@@ -21,10 +21,11 @@ def doctor(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """Read a run's metrics and explain why it does not learn, worst first, and what to change.
+    """Diagnose a run: what keeps it from learning or slows it down, worst first.
 
-    A problem keeps the run from learning, a warning slows it down, a note may be intended. The run
-    may still be in progress. Always exits with 0.
+    Reads the run's metrics and says what to change. A problem keeps the run from learning, a
+    warning slows it down, a note may be intended. The run may still be in progress. Always exits
+    with 0.
 
     Example: [bold]plainzero doctor runs/connect-four[/]
     """

@@ -97,7 +97,7 @@ def _show(title: str, found: "list[Accuracy]") -> None:
         table = Table(
             box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=searched, title_justify="left"
         )
-        for column in ("stage", "count", "errors", "entropy", "value sign", "draws"):
+        for column in ("stage", "count", "errors", "log loss", "value sign", "draws"):
             justify: Any = "left" if column == "stage" else "right"
             table.add_column(column, justify=justify, no_wrap=True)
         rows = {"all": accuracy.total, **accuracy.by_stage}
@@ -110,19 +110,21 @@ def _show(title: str, found: "list[Accuracy]") -> None:
     if any(accuracy.was_interrupted for accuracy in found):
         console.print("[dim]stopped early: only the positions measured so far count[/]")
     console.print(
-        "[dim]errors: moves that give away a win or a draw · entropy: −ln of the probability of "
-        "moves that do not · draws: mean |value| of drawn positions · in parentheses: 95 % "
-        "intervals[/]"
+        "[dim]errors: share of positions in which the chosen move gives away a win or a draw\n"
+        "log loss: −ln of the total probability of correct moves\n"
+        "value sign: share of won and lost positions whose value has the right sign\n"
+        "draws: mean |value| of drawn positions (0 is best)\n"
+        "in parentheses: 95% confidence intervals[/]"
     )
 
 
 def _numbers(measures: "Measures") -> list[str]:
     from plainzero.cli.terminal.match_arguments import percent
 
-    entropy, draws = measures.cross_entropy, measures.draw_value
+    loss, draws = measures.cross_entropy, measures.draw_value
     return [
         percent(measures.error_rate),
-        "–" if entropy.mean is None else f"{entropy.mean:.3f}",
+        "–" if loss.mean is None else f"{loss.mean:.3f}",
         percent(measures.value_sign),
         "–" if draws.mean is None else f"{draws.mean:.2f}",
     ]

@@ -36,7 +36,7 @@ def _describe(name: str, cls: type["Game"]) -> dict[str, Any]:
         "choices": parameter_choices(cls),
         "players": game.num_players,
         "actions": game.num_actions,
-        "description": (cls.__doc__ or "").strip().split("\n")[0],
+        "description": (cls.__doc__ or "").strip().split("\n")[0].replace("`", ""),
     }
 
 
@@ -45,13 +45,14 @@ def _show_table(games: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    written = [", ".join(_write(game, key) for key in game["parameters"]) for game in games]
+    longest = max(len(word) for parameters in written for word in parameters.split())
     table = Table(box=SIMPLE_HEAD)
     table.add_column("game", style="bold", no_wrap=True)
-    table.add_column("parameters", style="cyan")
+    table.add_column("parameters", style="cyan", min_width=longest)
     table.add_column("players", justify="right")
     table.add_column("description")
-    for game in games:
-        parameters = ", ".join(_write(game, key) for key in game["parameters"])
+    for game, parameters in zip(games, written, strict=True):
         table.add_row(game["name"], parameters, str(game["players"]), game["description"])
     console = Console()
     console.print(table)

@@ -29,6 +29,15 @@ from plainzero.cli import (
     train,
 )
 from plainzero.cli.terminal.errors import BAD_INPUT, INTERRUPTED, BadInput, package_advice
+from plainzero.cli.terminal.help_texts import tidy_help
+
+_REQUIREMENTS = {  # by pydantic's type of error
+    "float_parsing": "a number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than_equal": "{le:g} or less",
+}
 
 app = typer.Typer(
     name="plainzero",
@@ -61,7 +70,9 @@ app.add_typer(bench.app, name="bench")
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command in `arguments` (by default the process's own) and returns its exit code."""
     try:
-        return app(args=arguments, prog_name="plainzero", standalone_mode=False) or 0
+        command: Any = typer.main.get_command(app)
+        tidy_help(command)
+        return command(args=arguments, prog_name="plainzero", standalone_mode=False) or 0
     except BadInput as error:
         return _refuse(str(error))
     except typer.TyperException as error:
@@ -106,13 +117,22 @@ def _usage_sentence(error: typer.TyperException) -> str:
     message = getattr(error, "format_message", error.__str__)().strip(" .?")
     cause: Any = error.__cause__
     if rejected := getattr(cause, "errors", None):  # a value of the wrong type or out of range
-        message += f", not {rejected()[0]['input']!r}"
+        message = _value_sentence(message, error, rejected()[0])
     message = re.sub(r"\.? Did you mean (.*)", r"; did you mean \1?", message)
     message = re.sub(r" \(Possible options: (.*)\)", r"; did you mean \1?", message)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "plainzero"
     separator = " See" if message.endswith("?") else "; see"
     return f"{message[:1].lower()}{message[1:]}{separator} {command} --help"
+
+
+def _value_sentence(message: str, error: Any, rejected: dict[str, Any]) -> str:
+    """What a value must be; typer's own message for unusual types."""
+    requirement = _REQUIREMENTS.get(rejected["type"])
+    if requirement is not None and error.param is not None:
+        name = error.param.get_error_hint().strip("'")
+        message = f"{name} must be {requirement.format(**rejected.get('ctx', {}))}"
+    return f"{message}, not {rejected['input']!r}"
 
 
 def _refuse(sentence: str) -> int:

@@ -7,6 +7,7 @@ import typer
 from plainzero.cli.terminal.errors import BadInput, refusing
 
 if TYPE_CHECKING:
+    from plainzero import Searcher
     from plainzero.cli.terminal.play_game import Match
     from plainzero.cli.terminal.search_arguments import SearchArgs
 
@@ -36,7 +37,7 @@ def play(
         str | None,
         typer.Option(
             metavar="AGENT",
-            help="Opponent: bundled:50, run:FOLDER[@STEP]:SIMULATIONS, uct:1000, …",
+            help="Opponent: bundled:50, run:FOLDER\\[@STEP]:SIMULATIONS, uct:1000, …",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
@@ -75,6 +76,8 @@ def play(
         searcher = make_searcher(args, DEFAULT_BUDGET)
         with refusing(game):
             match = Match(searcher, parse_side(side, searcher.game.num_players), seed)
+        if evaluator is None:
+            _announce_search(searcher)
     with refusing(game):
         match.play()
 
@@ -84,7 +87,7 @@ def _says_how_to_search(args: "SearchArgs") -> bool:
 
 
 def _choose_opponent(args: "SearchArgs") -> str | None:
-    """The bundled network's agent, announced; None without one, or if search options are given."""
+    """The bundled network's agent; None without one, or if search options are given."""
     from plainzero import make_game
     from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_bundled_network
 
@@ -92,10 +95,6 @@ def _choose_opponent(args: "SearchArgs") -> str | None:
         if not has_bundled_network(make_game(args.game)):
             return None
     if _says_how_to_search(args._replace(simulations=None)):
-        typer.echo(
-            "Your opponent is a search without a network, because you gave search options; to play "
-            f"the bundled network, use --opponent bundled:{USUAL_SIMULATIONS}."
-        )
         return None
     simulations = USUAL_SIMULATIONS if args.simulations is None else args.simulations
     opponent = f"bundled:{simulations}"
@@ -104,6 +103,24 @@ def _choose_opponent(args: "SearchArgs") -> str | None:
         "move. Use --opponent to choose another."
     )
     return opponent
+
+
+def _announce_search(searcher: "Searcher") -> None:
+    """Says what a search without a network does per move, and how to choose another opponent."""
+    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_bundled_network
+
+    if searcher.game.num_players == 1:
+        return
+    config = searcher.config
+    amounts = {"simulations": config.simulations, "nodes": config.nodes, "s": config.seconds}
+    budget = " or ".join(f"{amount:,g} {unit}" for unit, amount in amounts.items() if amount)
+    other = "Use --opponent to choose another."
+    if has_bundled_network(searcher.game):
+        other = (
+            "You gave search options; to play the bundled network, use --opponent "
+            f"bundled:{USUAL_SIMULATIONS}."
+        )
+    typer.echo(f"Your opponent is a search with random playouts, {budget} per move. {other}")
 
 
 def _match_against(opponent: str, args: "SearchArgs", side: str, seed: int) -> "Match":

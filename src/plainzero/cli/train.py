@@ -127,12 +127,14 @@ def _train(
 
 def _check_limits(learning: "Run", limits: "Limits") -> None:
     """Refuses to resume a run that has reached its limit."""
-    if learning.is_over(limits):
-        raise BadInput(
-            f"{learning.folder.path} has already reached its limit "
-            f"({learning.counters.generation} generations, "
-            f"{learning.counters.seconds / 60:.1f} minutes); raise --minutes or --generations"
-        )
+    if not learning.is_over(limits):
+        return
+    generation, minutes = learning.counters.generation, learning.counters.seconds / 60
+    if 0 < limits.generations <= generation:
+        done, option = f"{generation} generation{'s' * (generation > 1)}", "--generations"
+    else:
+        done, option = f"{minutes:.1f} minutes", "--minutes"
+    raise BadInput(f"{learning.folder.path} has already reached its limit ({done}); raise {option}")
 
 
 def _find_folder(what: str, run: Path | None) -> "RunFolder":

@@ -38,6 +38,11 @@ _BUNDLED = {
 }
 
 _OPEN_SPIEL = "open_spiel:"
+_WELL_KNOWN_OPEN_SPIEL = (  # suggested if OpenSpiel is not installed
+    *("amazons", "backgammon", "checkers", "chess", "chinese_checkers", "havannah", "hive"),
+    *("mancala", "nim", "nine_mens_morris", "oware", "pentago", "quoridor", "shogi", "twixt"),
+    *("xiangqi", "y"),
+)
 
 _END_OF_PATH = re.compile(r"\.py(?::(?P<name>\w+))?\s*(?P<next>\(|\Z)")
 
@@ -139,22 +144,25 @@ def _game_class(spec: GameSpec) -> type[Game]:
         return _bundled_class(spec.name)
     if is_open_spiel(spec.name):
         return _open_spiel_class(spec.name.removeprefix(_OPEN_SPIEL))
-    similar = _similar_name(spec.name)
-    hint = f"; did you mean {similar}?" if similar else "."
     raise UnknownGame(
-        f"there is no game {spec.name!r}{hint} Bundled: {', '.join(_BUNDLED)}. Name your own "
-        "game as path/to/file.py:ClassName, one of OpenSpiel's as open_spiel:NAME"
+        f"there is no game {spec.name!r}{_suggest(spec.name)} Bundled: {', '.join(_BUNDLED)}. Name "
+        "your own game by its file, path/to/file.py (or path/to/file.py:ClassName if it defines "
+        "several), and OpenSpiel's games as open_spiel:NAME"
     )
 
 
-def _similar_name(title: str) -> str:
-    """The game that was probably meant, OpenSpiel's included; nothing if none is similar."""
+def _suggest(title: str) -> str:
+    """The game that was probably meant, OpenSpiel's included, as the end of a sentence."""
     from plainzero.games.open_spiel.adapter import playable_games
 
     with_hyphens, with_underscores = title.replace("_", "-"), title.replace("-", "_")
-    if with_hyphens not in _BUNDLED and with_underscores in playable_games():
-        return _OPEN_SPIEL + with_underscores
-    return next(iter(difflib.get_close_matches(with_hyphens, _BUNDLED, n=1, cutoff=0.5)), "")
+    if with_hyphens not in _BUNDLED:
+        playable = playable_games()
+        if with_underscores in (playable or _WELL_KNOWN_OPEN_SPIEL):
+            install = "" if playable else " It needs OpenSpiel: pip install 'plainzero[bridges]'."
+            return f"; did you mean {_OPEN_SPIEL}{with_underscores}?{install}"
+    close = difflib.get_close_matches(with_hyphens, _BUNDLED, n=1)
+    return f"; did you mean {close[0]}?" if close else "."
 
 
 def _open_spiel_class(short_name: str) -> type[Game]:
@@ -177,9 +185,7 @@ def _bundled_class(title: str) -> type[Game]:
 def _load_file(path: Path) -> ModuleType:
     """The module in that file; a file is run only once."""
     if not path.is_file():
-        raise UnknownGame(
-            f"there is no file {str(path)!r}; name a game as path/to/file.py:ClassName"
-        )
+        raise UnknownGame(f"there is no file {str(path)!r}")
     with _loading:
         return _load_once(path.resolve())
 

@@ -53,7 +53,7 @@ class Server:
         self.has_page = pages.is_built(page_folder)
 
     def train(self, minutes: float) -> str:
-        """Starts or resumes training of the default game; returns which, as a sentence.
+        """Starts or resumes training of the default game; returns what was done, as a sentence.
 
         Raises:
             ValueError: if that is not possible.

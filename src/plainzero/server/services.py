@@ -2,10 +2,12 @@
 
 import functools
 import importlib.util
+import shlex
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 from plainzero import __version__
 from plainzero.opponents.bundled_networks import has_bundled_network
@@ -15,7 +17,7 @@ from plainzero.server.api.schemas.searching import SearchAgent
 from plainzero.server.game_catalogue import Catalogue
 from plainzero.server.options import ServerOptions
 from plainzero.server.position_views import Positions
-from plainzero.server.runs.catalogue import Runs
+from plainzero.server.runs.catalogue import AlreadyTraining, Runs
 from plainzero.server.runs.loaded_networks import LoadedNetworks
 from plainzero.server.searching.agents import Agents
 from plainzero.server.searching.scheduler import Scheduler
@@ -108,7 +110,7 @@ class Services:
     def train(self, minutes: float) -> str:
         """Starts a run of the default game in `home`, or resumes the one there.
 
-        Runs in other folders stay as they are.
+        Runs in other folders stay as they are. While another process trains, nothing is started.
 
         Returns:
             What was done, as a sentence.
@@ -118,18 +120,26 @@ class Services:
         """
         infos = [info for info in self.runs.infos_at_home() if info.game == self._default_game]
         ours = next((info for info in infos if info.can_control), None)
-        if ours is None:
-            info = self.runs.start(StartRun(game=self._default_game, minutes=minutes))
-            return f"Training {info.run} for {minutes:g} minutes; follow it under Training"
-        trained = f"{ours.seconds / 60.0:.0f} minutes"
+        try:
+            return self._start(minutes) if ours is None else self._resume(ours, minutes)
+        except AlreadyTraining as error:
+            return f"{error}, so {self._default_game} is not trained; the page works as usual"
+
+    def _start(self, minutes: float) -> str:
+        info = self.runs.start(StartRun(game=self._default_game, minutes=minutes))
+        return f"Training {info.run} for {_minutes(minutes)}; follow it under Training"
+
+    def _resume(self, ours: RunInfo, minutes: float) -> str:
+        trained = _minutes(round(ours.seconds / 60.0))
         if ours.state in ("starting", "running", "stopping"):
-            return f"{ours.run} is already training ({trained} so far)"
+            trainer = self.runs.describe_trainer(ours.run) or f"{ours.run} is already training"
+            return f"{trainer} ({trained} so far)"
         goal = max(minutes, ours.minutes)  # never less than before
         is_done = ours.state == "finished" and goal == ours.minutes
         if is_done or 60.0 * goal - ours.seconds < 1.0:
             return f"{ours.run} is finished after {trained}; resume it with a larger --minutes"
         self.runs.resume(ours.run, ResumeRun(minutes=goal))
-        return f"Resuming {ours.run} after {trained}, up to {goal:g} minutes in total"
+        return f"Resuming {ours.run} after {trained}, up to {_minutes(goal)} in total"
 
     async def warm_up(self) -> None:
         """Compiles the default game, so that the first move need not wait for it."""
@@ -145,14 +155,28 @@ class Services:
             await self.scheduler.run("warm-up", search)
 
     def close(self) -> None:
-        """Stops searches, and runs started here, which save their state."""
+        """Stops searches, and runs started here, which save their state; says how to resume."""
         if self.runs.is_training():
             self._echo("Saving the run …")
         try:
             self.scheduler.close()
             self.agents.close()
         finally:
-            self.runs.close()
+            stopped = self.runs.close()
+        for path in stopped:
+            self._echo(_describe_stopped(path))
+
+
+def _describe_stopped(path: Path) -> str:
+    """Where a run was saved, and how to resume it."""
+    if not (path / "config.toml").is_file():
+        return f"Stopped {path.name} before there was anything to save"
+    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    return f"Saved in {shown}; resume it with `plainzero train {shlex.quote(str(shown))}`"
+
+
+def _minutes(count: float) -> str:
+    return f"{count:g} minute" if count == 1.0 else f"{count:g} minutes"
 
 
 def _can_learn() -> bool:

@@ -311,7 +311,8 @@ def test_a_server_that_only_shows_starts_and_stops_nothing(home, tmp_path_factor
 def test_a_training_elsewhere_counts_too(runs, home, tmp_path_factory):
     run = copy_finished(tmp_path_factory, home / "first")
     shutil.copytree(run, home / "second")
-    with RunFolder(run).locked(), pytest.raises(ValueError, match="first is training, and this"):
+    sentence = rf"first is being trained by another process \(PID {os.getpid()}\)"
+    with RunFolder(run).locked(), pytest.raises(ValueError, match=sentence):
         runs.resume("second", ResumeRun(minutes=5.0))
 
 
@@ -332,3 +333,16 @@ def test_train_leaves_runs_alone_that_are_not_at_home(home, tmp_path, tmp_path_f
         services.close()
     assert states == {"given": "stopped", "tic-tac-toe": "starting"}
     assert sorted(given.rglob("*")) == before
+
+
+def test_train_says_which_other_process_is_training(home, tmp_path_factory):
+    run = copy_finished(tmp_path_factory, home / "first")
+    game = "othello(size=4)"
+    for default, rest in ((game, f", so {game} is not trained"), ("tic-tac-toe", " (0 minutes so")):
+        services = Services(ServerOptions(home=home, default_game=default))
+        with RunFolder(run).locked():
+            sentence = services.train(minutes=5.0)
+        services.close()
+        start = f"first is being trained by another process (PID {os.getpid()})"
+        assert sentence.startswith(start + rest), sentence
+    assert [info.run for info in services.runs.infos()] == ["first"]

@@ -135,7 +135,7 @@ PLANTED = {
     "games end at once": {"games": 6000.0},
     "games too long": {"game_length": 42.0, "draw_rate": 0.8},
     "network starved": {"evaluator_share": 0.3},
-    "learning takes the time": {"selfplay_share": 0.2},
+    "learning takes most of the time": {"selfplay_share": 0.2},
     "cache useless": {"cache_hit_rate": 0.003},
     "gate refuses": {"gate_passed": 0.0},
 }

@@ -207,7 +207,10 @@ def _opinion(thought: Thought) -> str:
     """The expected value, the principal variation and the work done."""
     result: SearchResult = thought.result
     value = boards.proof_word(result.value) if result.proven else f"{result.value:+.2f}"
-    return (
-        f"expects {value} · line {escape(boards.line_text(result, 8))} · "
-        f"{result.simulations:,} simulations in {thought.seconds:.1f} s"
+    visits = int(result.visits.sum())  # including those of the reused tree
+    is_reused = visits > result.simulations
+    work = (
+        f"{result.simulations:,} {'new ' * is_reused}simulations in {thought.seconds:.1f} s"
+        + f", {visits:,} visits in total" * is_reused
     )
+    return f"expects {value} · line {escape(boards.line_text(result, 8))} · {work}"

@@ -132,7 +132,13 @@ class TrainingView:
         if self.metrics:
             parts.append(self._numbers())
         title = f"[bold]{self._game.name}[/] · {_duration(self._now())}"
-        return Panel(Group(*parts), title=title, title_align="left", border_style="cyan")
+        return Panel(
+            Group(*parts),
+            title=title,
+            title_align="left",
+            border_style="cyan",
+            width=self.console.width - len("^C"),  # the terminal's echo then fits on the last line
+        )
 
     def _numbers(self) -> Table:
         metrics = self.metrics

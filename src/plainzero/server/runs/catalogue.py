@@ -36,6 +36,10 @@ class UnknownRun(ValueError):
     """There is no run of that name."""
 
 
+class AlreadyTraining(ValueError):
+    """No more runs can be trained at the same time."""
+
+
 class Runs:
     """The catalogue of runs. Thread-safe.
 
@@ -144,7 +148,8 @@ class Runs:
         """Starts a run.
 
         Raises:
-            ValueError: if its game, name or settings are invalid, or another run is training.
+            AlreadyTraining: if another run is training.
+            ValueError: if its game, name or settings are invalid.
         """
         self._check_may_train()
         game = self._make_game(request.game)
@@ -176,6 +181,7 @@ class Runs:
         """Resumes a run.
 
         Raises:
+            AlreadyTraining: if another run is training.
             ValueError: if it is training, is damaged or has reached its limit.
         """
         with self._control:
@@ -200,9 +206,23 @@ class Runs:
         """Whether a run started here is training."""
         return self._trainings.is_any_alive()
 
-    def close(self) -> None:
-        """Stops runs started here, and waits for a limited time until they are saved."""
-        self._trainings.close()
+    def close(self) -> list[Path]:
+        """Stops runs started here, and waits for a limited time until they are saved.
+
+        Returns:
+            The folders of those that were training.
+        """
+        return self._trainings.close()
+
+    def describe_trainer(self, run: str) -> str:
+        """Which process is training that run, as a clause; empty if this server started it."""
+        reader = self.reader(run)
+        training = self._trainings.find(reader.path)
+        if training is not None and training.is_alive():
+            return ""
+        holder = reader.folder().holder()
+        process = f"another process (PID {holder})" if holder is not None else "another process"
+        return f"{run} is being trained by {process}"
 
     def _check_can_train(self) -> None:
         if not self._can_train:
@@ -211,11 +231,14 @@ class Runs:
     def _check_may_train(self) -> None:
         self._check_can_train()
         busy = [info.run for info in self.infos() if info.state in _BUSY]
-        if len(busy) >= self._max_trainings:
-            raise ValueError(
-                f"{', '.join(busy)} is training, and this server trains {self._max_trainings} at a "
-                "time; stop it first"
-            )
+        if len(busy) < self._max_trainings:
+            return
+        elsewhere = next(filter(None, map(self.describe_trainer, busy)), "")
+        raise AlreadyTraining(
+            elsewhere
+            or f"{', '.join(busy)} is training, and this server trains {self._max_trainings} at a "
+            "time; stop it first"
+        )
 
     def _new_path(self, wanted: str | None, game: str) -> Path:
         """The folder for a new run, in `home`."""

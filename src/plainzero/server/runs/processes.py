@@ -228,11 +228,16 @@ class TrainingProcesses:
                 return "failed", error
             return ("finished" if training.process.returncode == 0 else None), ""
 
-    def close(self, seconds: float = CLOSING_SECONDS) -> None:
-        """Asks all processes to stop, waits up to `seconds`, and kills the rest."""
+    def close(self, seconds: float = CLOSING_SECONDS) -> list[Path]:
+        """Asks all processes to stop, waits up to `seconds`, and kills the rest.
+
+        Returns:
+            The folders of those that were running.
+        """
         with self._lock:
             self._is_closed = True
             trainings = list(self._by_path.values())
+            running = [path for path, training in self._by_path.items() if training.is_alive()]
             for training in trainings:
                 training.ask_to_stop()
         deadline = time.monotonic() + seconds
@@ -243,6 +248,7 @@ class TrainingProcesses:
                 training.process.kill()
                 training.process.wait()
             training.close_pipe()
+        return running
 
 
 def _environment() -> dict[str, str]:

@@ -59,8 +59,9 @@ def check_has_time(reader: RunReader, opened: Opened, minutes: float | None) -> 
         limit, generations = minutes, 0
     if _is_reached(seconds, limit * 60) or _is_reached(latest.generation, generations):
         raise ValueError(
-            f"{reader.name} has reached its limit ({latest.generation} generations, "
-            f"{seconds / 60:.1f} minutes); resume it with more minutes"
+            f"{reader.name} has reached its limit ({latest.generation} "
+            f"generation{'s' * (latest.generation != 1)}, {seconds / 60:.1f} minutes); "
+            "resume it with more minutes"
         )
 
 

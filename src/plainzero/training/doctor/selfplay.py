@@ -204,9 +204,9 @@ def _time(history: History) -> Iterator[Finding]:
     selfplay = history.recent("selfplay_share")
     if selfplay is not None and selfplay < LEAST_SELFPLAY_SHARE:
         yield Finding(
-            "learning takes the time",
+            "learning takes most of the time",
             "warning",
-            f"Self-play has {selfplay:.0%} of the time, learning the rest.",
+            f"Self-play takes {selfplay:.0%} of the time, and learning the rest.",
             f"Set training.reuse={config.training.reuse / 2:g} (it is "
             f"{config.training.reuse:g}), or more {history.budget} for better games.",
         )

@@ -20,7 +20,7 @@ import numpy as np
 from plainzero.compiler.code_names import outer_names
 from plainzero.compiler.refused_syntax import RuleError as RuleError
 from plainzero.compiler.refused_syntax import refuse_syntax, rule_error
-from plainzero.compiler.source_digest import SCALARS, is_own
+from plainzero.compiler.source_digest import SCALARS, is_compiled, is_own
 
 
 class Binder:
@@ -134,7 +134,7 @@ class Binder:
     def _outer(self, value: Any) -> Any:
         """What compiled code gets for a name from outside: functions are rebuilt as well."""
         value = _undecorated(value)
-        if isinstance(value, types.FunctionType) and is_own(value):
+        if isinstance(value, types.FunctionType) and is_own(value) and not is_compiled(value):
             return self._rebuild(value, None)
         return _frozen(value)
 

@@ -46,6 +46,11 @@ def depends_on(function: object, part: object, target: str = "") -> None:
     _registered[function].append((target, part))
 
 
+def is_compiled(function: object) -> bool:
+    """Whether `depends_on` knows code that compiled calls of the function run instead of it."""
+    return function in _registered
+
+
 def source_digest(*parts: object, target: str = "") -> str:
     """A digest that changes with every source file and constant that `dependencies` finds."""
     return combine(dependencies(*parts, target=target))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from plainzero.compiler.bit_numbers import lowest_bit
 from plainzero.games.contract import Field, Game, Grid, Step, Symmetry, field
 
 ONE = np.uint64(1)
@@ -22,6 +23,8 @@ class Breakthrough(Game):
 
     num_cells = property(lambda self: self.rows * self.cols)
     num_actions = property(lambda self: 6 * self.num_cells)
+    first_column = property(lambda self: self.column(0))
+    last_column = property(lambda self: self.column(self.cols - 1))
     observation_shape = property(lambda self: (3, self.rows, self.cols))
     set_up_knows_the_end = True
 
@@ -50,6 +53,10 @@ class Breakthrough(Game):
             state.pawns[0] |= self.bit(cell)
             state.pawns[1] |= self.bit(self.num_cells - 1 - cell)
 
+    def column(self, col: int) -> np.uint64:
+        """The cells of a column."""
+        return np.uint64(sum(1 << (row * self.cols + col) for row in range(self.rows)))
+
     def bit(self, cell: Any) -> Any:
         """The cell as a bit."""
         return ONE << np.uint64(cell)
@@ -57,18 +64,31 @@ class Breakthrough(Game):
     def legal_actions(self, state: Any, actions: Any) -> int:
         """Straight to an empty cell; diagonally to any cell without a pawn of the mover."""
         own, other = state.pawns[state.to_play], state.pawns[1 - state.to_play]
-        count = 0
-        for cell in range(self.num_cells):
-            if not own & self.bit(cell):
-                continue
-            for side in range(3):
-                action = 6 * cell + 3 * int(state.to_play) + side
-                if 0 <= cell % self.cols + side - 1 < self.cols:
-                    target = self.bit(self.target(action))
-                    if not own & target and (side != 1 or not other & target):
-                        actions[count] = action
-                        count += 1
+        left = own & ~self.first_column & ~self.behind(state, own, 0)
+        straight = own & ~self.behind(state, own | other, 1)
+        right = own & ~self.last_column & ~self.behind(state, own, 2)
+        pawns, count = left | straight | right, 0
+        while pawns:
+            cell = lowest_bit(pawns)
+            pawns &= pawns - ONE
+            action = 6 * cell + 3 * int(state.to_play)
+            actions[count] = action  # stands only if it is counted; so do the next two
+            count += self.has(left, cell)
+            actions[count] = action + 1
+            count += self.has(straight, cell)
+            actions[count] = action + 2
+            count += self.has(right, cell)
         return count
+
+    def behind(self, state: Any, cells: Any, side: Any) -> Any:
+        """The cells from which the mover's step to a side leads to one of these cells."""
+        if state.to_play == 0:
+            return cells >> np.uint64(self.cols + side - 1)
+        return cells << np.uint64(self.cols + 1 - side)
+
+    def has(self, cells: Any, cell: Any) -> Any:
+        """1 if the cell is one of these, else 0."""
+        return int(cells >> np.uint64(cell)) & 1
 
     def target(self, action: Any) -> Any:
         """The cell to which a pawn goes."""

@@ -45,9 +45,8 @@ class DotsAndBoxes(Game):
         """Every line not yet drawn."""
         count = 0
         for line in range(self.num_actions):
-            if state.lines[line] == 0:
-                actions[count] = line
-                count += 1
+            actions[count] = line  # stands only if it is counted
+            count += state.lines[line] == 0
         return count
 
     def play(self, state: Any, action: Any) -> None:

@@ -1,18 +1,28 @@
 """Ultimate tic-tac-toe: nine boards in one; each move decides where the opponent must move.
 
-Each player's marks on a small board are nine bits, and so are the boards a player has won.
+Each player's marks on a small board are nine bits, and so are the boards a player has won. Actions,
+boards and the cells of each are numbered row by row: cell 0 of board 4 is action 30.
 """
 
 from typing import Any
 
 import numpy as np
 
+from plainzero.compiler.bit_numbers import lowest_bit
 from plainzero.games.contract import PIECES, Field, Game, Grid, Symmetry, field
 from plainzero.games.symmetries import grid_symmetries
 
 LINES = (0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100010001, 0b1010100)
 FULL = 0b111111111
 ANYWHERE = 9
+BAND = 27  # actions in three rows, which hold three boards
+BOARD = 0b111 | 0b111 << 9 | 0b111 << 18  # the cells of a band's first board, by action
+
+# What the rules would compute again with every move.
+HAS_LINE = np.array([any(n & line == line for line in LINES) for n in range(512)], np.uint8)
+BOARD_OF = np.array([a // 27 * 3 + a % 9 // 3 for a in range(81)], np.uint8)  # by action
+CELL_OF = np.array([a // 9 % 3 * 3 + a % 3 for a in range(81)], np.uint8)
+FIRST = np.array([board // 3 * 27 + board % 3 * 3 for board in range(9)], np.uint8)  # its action
 
 
 class UltimateTicTacToe(Game):
@@ -24,9 +34,14 @@ class UltimateTicTacToe(Game):
     set_up_knows_the_end = True
 
     def fields(self) -> dict[str, Field]:
-        """Marks and won boards of each player, boards that are closed, and where to move."""
+        """Marks and won boards of each player, boards that are closed, and where to move.
+
+        `free` repeats what marks and closed boards tell, in the order of actions: for each three
+        rows, bits of the empty cells of boards that are open.
+        """
         return {
             "marks": field(np.int16, (2, 9)),
+            "free": field(np.int32, (3,)),
             "won": field(np.int16, (2,)),
             "closed": field(np.int16),
             "forced": field(np.int8),
@@ -35,50 +50,53 @@ class UltimateTicTacToe(Game):
     def reset(self, state: Any) -> None:
         """The first move may go anywhere."""
         state.forced = ANYWHERE
+        for band in range(3):
+            state.free[band] = 2**BAND - 1
 
     def legal_actions(self, state: Any, actions: Any) -> int:
         """The empty cells of the forced board, or of all open boards, row by row."""
         if state.forced != ANYWHERE:
-            return self.free_cells(state, state.forced, actions)
+            return self.free_cells(state, int(state.forced), actions)
         count = 0
-        for action in range(81):
-            board = self.board_of(action)
-            if not state.closed >> board & 1:
-                marks = state.marks[0, board] | state.marks[1, board]
-                if not marks >> self.cell_of(action) & 1:
-                    actions[count] = action
-                    count += 1
+        for band in range(3):
+            cells = state.free[band]
+            while cells:
+                actions[count] = BAND * band + lowest_bit(cells)
+                cells &= cells - 1
+                count += 1
         return count
 
     def free_cells(self, state: Any, board: Any, actions: Any) -> int:
         """The empty cells of one board, which is enough in most positions."""
-        marks, count = state.marks[0, board] | state.marks[1, board], 0
-        first = board // 3 * 27 + board % 3 * 3
-        for cell in range(9):
-            if not marks >> cell & 1:
-                actions[count] = first + cell // 3 * 9 + cell % 3
-                count += 1
+        free = ~(state.marks[0, board] | state.marks[1, board])
+        first, count = int(FIRST[board]), 0
+        for row in range(3):
+            for col in range(3):
+                actions[count] = first + 9 * row + col  # stands only if it is counted
+                count += free >> (3 * row + col) & 1
         return count
 
-    def board_of(self, action: Any) -> Any:
+    def board_of(self, action: Any) -> int:
         """The small board of a cell, row by row."""
-        return action // 27 * 3 + action % 9 // 3
+        return int(BOARD_OF[action])
 
-    def cell_of(self, action: Any) -> Any:
+    def cell_of(self, action: Any) -> int:
         """The cell's place on its small board, row by row."""
-        return action // 9 % 3 * 3 + action % 3
+        return int(CELL_OF[action])
 
     def play(self, state: Any, action: Any) -> None:
         """Makes a mark; closes its board when that is won or full; sends the opponent on."""
-        board, cell, mover = self.board_of(action), self.cell_of(action), state.to_play
-        state.marks[mover, board] |= 1 << cell
-        if self.has_line(state.marks[mover, board]):
+        board, cell, mover = self.board_of(action), self.cell_of(action), int(state.to_play)
+        marks = state.marks[mover, board] | 1 << cell
+        state.marks[mover, board] = marks
+        state.free[board // 3] &= ~(1 << action % BAND)
+        if HAS_LINE[marks]:
             state.won[mover] |= 1 << board
-            state.closed |= 1 << board
-        elif state.marks[0, board] | state.marks[1, board] == FULL:
-            state.closed |= 1 << board
+            self.close(state, board)
+        elif marks | state.marks[1 - mover, board] == FULL:
+            self.close(state, board)
         state.forced = ANYWHERE if state.closed >> cell & 1 else cell
-        if self.has_line(state.won[mover]):
+        if HAS_LINE[state.won[mover]]:
             self.win(state, mover)
         elif state.closed == FULL:
             self.draw(state)
@@ -86,12 +104,10 @@ class UltimateTicTacToe(Game):
             state.forced = ANYWHERE  # otherwise equal positions would differ
         self.end_turn(state)
 
-    def has_line(self, marks: Any) -> bool:
-        """Whether the nine bits hold three in a row."""
-        for line in LINES:
-            if marks & line == line:
-                return True
-        return False
+    def close(self, state: Any, board: Any) -> None:
+        """Allows no more marks on a board."""
+        state.closed |= 1 << board
+        state.free[board // 3] &= ~(BOARD << board % 3 * 3)
 
     def observe(self, state: Any, planes: Any) -> None:
         """Marks and won boards, the mover's before the opponent's, and where the mover may play."""
@@ -138,25 +154,27 @@ class UltimateTicTacToe(Game):
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Marks anywhere; a board is forced if it alone has empty cells drawn as "."."""
+        self.reset(state)
         dotted = set()
         for action in range(81):
             text = cells[action // 9][action % 9]
             if text in PIECES[:2]:
                 player = PIECES.index(text)
                 state.marks[player, self.board_of(action)] |= 1 << self.cell_of(action)
+                state.free[action // BAND] &= ~(1 << action % BAND)
             elif text == ".":
                 dotted.add(self.board_of(action))
         for board in range(9):
-            winners = [p for p in range(2) if self.has_line(state.marks[p, board])]
+            winners = [p for p in range(2) if HAS_LINE[state.marks[p, board]]]
             if len(winners) == 2:
                 raise ValueError(f"both players have a line on board {board + 1}")
             for player in winners:
                 state.won[player] |= 1 << board
             if winners or state.marks[0, board] | state.marks[1, board] == FULL:
-                state.closed |= 1 << board
+                self.close(state, board)
         is_forced = len(dotted) == 1 and not state.closed >> min(dotted) & 1
         state.forced = min(dotted) if is_forced else ANYWHERE
-        ended = [player for player in range(2) if self.has_line(state.won[player])]
+        ended = [player for player in range(2) if HAS_LINE[state.won[player]]]
         if len(ended) == 2:
             raise ValueError("both players have three boards in a row")
         if ended:

@@ -46,6 +46,8 @@ EVERYTHING = ("search", "select", "finish", "others")
         ("connect-four", "gumbel", ("search", "finish")),
         ("gomoku", "puct", SEARCH),
         ("othello", "gumbel", SEARCH),
+        ("breakthrough", "gumbel", SEARCH),
+        ("ultimate-tic-tac-toe", "gumbel", SEARCH),
     ],
 )
 def test_kernels_compile_for_a_gpu(name, selection, groups):

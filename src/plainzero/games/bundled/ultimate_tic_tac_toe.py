@@ -20,9 +20,9 @@ BOARD = 0b111 | 0b111 << 9 | 0b111 << 18  # the cells of a band's first board, b
 
 # What the rules would compute again with every move.
 HAS_LINE = np.array([any(n & line == line for line in LINES) for n in range(512)], np.uint8)
-BOARD_OF = np.array([a // 27 * 3 + a % 9 // 3 for a in range(81)], np.uint8)  # by action
-CELL_OF = np.array([a // 9 % 3 * 3 + a % 3 for a in range(81)], np.uint8)
-FIRST = np.array([board // 3 * 27 + board % 3 * 3 for board in range(9)], np.uint8)  # its action
+BOARD_OF = np.array([a // 27 * 3 + a % 9 // 3 for a in range(81)])  # by action
+CELL_OF = np.array([a // 9 % 3 * 3 + a % 3 for a in range(81)])
+FIRST = np.array([board // 3 * 27 + board % 3 * 3 for board in range(9)])  # its action
 
 
 class UltimateTicTacToe(Game):

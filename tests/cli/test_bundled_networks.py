@@ -92,15 +92,15 @@ def test_the_file_says_all_that_playing_takes(run, file):
     assert read.search_config(7) == saved.search_config(7)
 
 
-def test_the_weights_are_those_of_the_step_to_the_last_bit(plainzero, run, tmp_path):
+def test_the_weights_are_those_of_the_step_in_float16(plainzero, run, tmp_path):
     path = tmp_path / "old.safetensors"
     code, out, err = plainzero("export", str(run.path), "--weights", str(path), "--step", "10")
     assert (code, err) == (0, "")
-    assert "weights of step 10 for tic-tac-toe, float32, 0.0 MB" in out
+    assert "weights of step 10 for tic-tac-toe, float16, 0.0 MB" in out
     written, _ = load_weights(path)
     original, _ = load_weights(run.weights_file(10))
     assert written.keys() == original.keys()
-    assert all(torch.equal(written[name], original[name]) for name in original)
+    assert all(torch.equal(written[name], original[name].half()) for name in original)
     assert read_network_file(path).about == ""
 
 
@@ -143,7 +143,8 @@ def test_it_plays_as_the_run_does(run, with_file, states, how):
     for answer, expected, other in zip(
         *(agent.evaluator(planes) for agent in (ours, newest, old)), strict=True
     ):
-        assert np.array_equal(answer, expected) and not np.allclose(answer, other)
+        assert np.allclose(answer, expected, atol=2e-3)  # rounded to float16
+        assert not np.allclose(answer, other, atol=2e-3)
     assert ours.choose(states, 3) == newest.choose(states, 3)
     assert ours.name == f"bundled:{how}"
 

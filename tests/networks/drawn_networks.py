@@ -12,6 +12,10 @@ GAMES = {
     "trio": NetworkConfig(blocks=1, channels=24, pooling=True),
     "tic-tac-toe": NetworkConfig(kind="mlp", values="players"),
     "2048": NetworkConfig(),
+    "gomoku(size=7)": NetworkConfig(blocks=2, channels=32),
+    "go(size=5)": NetworkConfig(blocks=1, channels=16, pooling=True, values="wdl"),
+    "dots-and-boxes": NetworkConfig(blocks=3, channels=32),
+    "breakthrough(rows=6,cols=5)": NetworkConfig(blocks=1, channels=24, value_head="dense"),
 }
 
 

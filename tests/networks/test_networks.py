@@ -104,7 +104,9 @@ def test_auto_goes_by_the_observation_and_the_players():
 
 
 def test_what_was_chosen_stays():
-    chosen = NetworkConfig(kind="mlp", layers=3, width=7, values="wdl")
+    chosen = NetworkConfig(
+        kind="mlp", layers=3, width=7, policy="dense", value_head="dense", values="wdl"
+    )
     assert resolve_network(chosen, make_game("tic-tac-toe")) == chosen
 
 

@@ -104,9 +104,7 @@ def _make_run(spec: _Spec, game: Game) -> Agent:
     from plainzero.training.saved_run import open_run
 
     named = _parse_run(spec)
-    run = open_run(named.folder)
-    if run.game != game:
-        raise ValueError(f"{named.folder} is a run of {run.game.name}, not of {game.name}")
+    run = open_run(named.folder).for_game(game)
     play = _NetworkPlay(spec.text, named.simulations, named.options, run.search_config)
     return _make_network_agent(play, game, run.evaluator(named.step))
 

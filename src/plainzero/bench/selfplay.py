@@ -33,6 +33,7 @@ from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
 from plainzero.networks.architectures import Network, draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
+from plainzero.networks.heads import last_layers
 from plainzero.networks.network_evaluators import choose_backend
 from plainzero.networks.sample_positions import random_positions
 from plainzero.operating_system import core_numbers
@@ -175,7 +176,9 @@ def _make_playing_network(game: Game) -> Network:
         features = network.body(planes)
         heads: Any = ((network.policy, _LOGIT_SPREAD), (network.value, _VALUE_SPREAD))
         for head, spread in heads:
-            head[-1].weight *= spread / head(features).std()
+            scale = spread / head(features).std()
+            for name in last_layers(head):
+                head.get_submodule(name).weight *= scale
     return network
 
 

@@ -68,6 +68,6 @@ def _write_weights(run: Path, step: int | None, path: Path, about: str) -> None:
 
         file = write_network_file(open_run(run), path, step, about)
     typer.echo(
-        f"{path}: weights of step {file.step} for {file.game}, float32, "
+        f"{path}: weights of step {file.step} for {file.game}, float16, "
         f"{path.stat().st_size / 1e6:.1f} MB"
     )

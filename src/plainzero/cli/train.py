@@ -39,6 +39,10 @@ Generations = Annotated[
     int | None, typer.Option(min=1, help="Stop after this many generations, whatever the time.")
 ]
 Folder = Annotated[Path | None, typer.Option(help="The run's folder (default: runs/GAME).")]
+Source = Annotated[
+    str | None,
+    typer.Option("--from", help="A run, or a file of weights, to start from; other sizes may fit."),
+]
 Seed = Annotated[int | None, typer.Option(min=0, help="Random seed.")]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Use 1 for bit-for-bit reproducible CPU runs.")
@@ -58,6 +62,7 @@ def train(
     minutes: Minutes = None,
     generations: Generations = None,
     run: Folder = None,
+    source: Source = None,
     seed: Seed = None,
     threads: Threads = None,
     device: Device = None,
@@ -75,6 +80,7 @@ def train(
     Watch the curves: [bold]tensorboard --logdir runs[/]
     """
     since, changes = time.monotonic(), [*(settings or [])]
+    changes += [f"run.init={source}"] if source is not None else []
     changes += [f"run.seed={seed}"] if seed is not None else []
     changes += [f"run.threads={threads}"] if threads is not None else []
     changes += [f"run.device={device}"] if device is not None else []
@@ -185,6 +191,10 @@ def _prepare(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[RunCo
             game.name,
             folder.path,
         )
+    if config.run.init != saved.run.init and folder.state_file.exists():
+        raise BadInput(
+            f"{folder.path} has already started; --from is for a new run: use another --run folder"
+        )
     if config.network != saved.network:
         raise BadInput(
             f"{folder.path} has a network of another shape; network settings cannot change after "
@@ -213,7 +223,13 @@ def _new_config(folder: "RunFolder", what: str, changes: list[str]) -> "tuple[Ru
         )
     game = make_game(what)
     device = device_of_settings(changes, game)
-    return resolve_run(new_config(game, device, changes), game, device), game, device
+    config = resolve_run(new_config(game, device, changes), game, device)
+    if config.run.init:
+        from plainzero.networks.architectures import make_network
+        from plainzero.training.saved_run import start_from
+
+        start_from(make_network(game, config.network, 0), config.run.init)  # or refuses
+    return config, game, device
 
 
 @contextmanager

@@ -112,6 +112,14 @@ class Game:
         """The ways to turn the board that leave the game the same, without the identity."""
         return []
 
+    def board_actions(self) -> Any:
+        """[rows, columns] or [kinds, rows, columns] of the observation: the actions at each cell.
+
+        -1 stands for none, each action occurs at most once, and those that do not, such as a pass,
+        belong to no cell. None: found where possible (`board_actions.py`).
+        """
+        return None
+
     def action_name(self, action: int) -> str:
         """What people call the action."""
         return str(action)

@@ -5,9 +5,10 @@ start at zero: a new network's blocks pass their input on, its policy is uniform
 Playing thus computes the same function as training.
 """
 
+import copy
 import itertools
 import math
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -15,17 +16,19 @@ from torch.nn import functional
 
 from plainzero.games.contract import Game
 from plainzero.networks.config import NetworkConfig, resolve_network
+from plainzero.networks.heads import (
+    BoardPolicy,
+    DenseHead,
+    PooledValue,
+    dense_layers,
+    last_layers,
+    make_reader,
+    pooled,
+    zeroed,
+)
 from plainzero.networks.torch_private import check_version
 
 check_version(torch.__version__)
-
-Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
-
-HEAD_CHANNELS = 32
-"""Channels that each head of a board network reads, or those of the body if it has fewer."""
-
-VALUE_WIDTH = 64
-"""Units of the value head's hidden layer."""
 
 
 class Output(NamedTuple):
@@ -57,8 +60,47 @@ def draw_zeros(network: "Network", seed: int = 1) -> "Network":
     return network
 
 
+def copy_in(dtype: torch.dtype, network: "Network", device: torch.device | str = "cpu") -> Any:
+    """A frozen copy in `dtype`, channels last; the last layers of the heads stay in float32.
+
+    Large logits and values near 1 thus keep their digits.
+    """
+    copied: Any = copy.deepcopy(network).eval().requires_grad_(False)
+    copied.to(device=device, dtype=dtype, memory_format=torch.channels_last)
+    if dtype != torch.float32:
+        for head, original in ((copied.policy, network.policy), (copied.value, network.value)):
+            for name in last_layers(original):
+                setattr(head, name, _InFloat32(original.get_submodule(name), device))
+    return copied
+
+
+def answer_heads(network: Any, read: Tensor) -> tuple[Tensor, Tensor]:
+    """What `Network.finish` takes, from both readers' outputs [B, both heads' channels, H, W]."""
+    own = network.policy.reader.out_channels
+    return network.policy.answer(read[:, :own]), network.value.answer(read[:, own:])
+
+
+class _InFloat32(nn.Module):
+    """A copy of a layer that computes in float32, whatever the type of its input."""
+
+    def __init__(self, layer: nn.Module, device: torch.device | str) -> None:
+        super().__init__()
+        self.layer = copy.deepcopy(layer).to(device).requires_grad_(False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        result: Tensor = self.layer(x.float())
+        return result
+
+
 class Network(nn.Module):
-    """A body and two heads, made from the resolved `config` for observations of `shape`."""
+    """A body and two heads, made from the resolved `config` for observations of `shape`.
+
+    Another head, say for training alone, is one more module here that reads the features, a line in
+    `forward`, and a field of `Output`. Backends compute `policy` and `value` only.
+    """
+
+    policy: DenseHead | BoardPolicy | nn.Sequential
+    value: DenseHead | PooledValue | nn.Sequential
 
     def __init__(self, game: Game, config: NetworkConfig) -> None:
         """Draws the weights from PyTorch's global generator; see `make_network`."""
@@ -66,22 +108,22 @@ class Network(nn.Module):
         self.config = config
         self.shape = shape = tuple(game.observation_shape)
         num_values = {"mover": 1, "players": game.num_players, "wdl": 3}[config.values]
-        self.body: nn.Module
-        self.policy: nn.Module
-        self.value: nn.Module
         if config.kind == "residual":
             self.body = _residual_body(shape[0], config)
-            head_channels = min(HEAD_CHANNELS, config.channels)
-            features = head_channels * shape[1] * shape[2]
-            self.policy = _board_reader(config.channels, head_channels)
-            self.value = _board_reader(config.channels, head_channels)
+            cells = shape[1] * shape[2]
+            readers = make_reader(config.channels), make_reader(config.channels)
+            if config.policy == "board":
+                self.policy = BoardPolicy(readers[0], game)
+            else:
+                self.policy = DenseHead(readers[0], cells, game.num_actions, has_hidden=False)
+            if config.value_head == "pooled":
+                self.value = PooledValue(readers[1], num_values)
+            else:
+                self.value = DenseHead(readers[1], cells, num_values, has_hidden=True)
         else:
-            self.body = _flat_body(math.prod(shape), config)
-            features = config.width
-            self.policy, self.value = nn.Sequential(), nn.Sequential()
-        self.policy.append(_zeroed(nn.Linear(features, game.num_actions)))
-        self.value.extend([nn.Linear(features, VALUE_WIDTH), nn.ReLU()])
-        self.value.append(_zeroed(nn.Linear(VALUE_WIDTH, num_values)))
+            self.body, width = _flat_body(math.prod(shape), config), config.width
+            self.policy = nn.Sequential(*dense_layers(width, game.num_actions, has_hidden=False))
+            self.value = nn.Sequential(*dense_layers(width, num_values, has_hidden=True))
 
     def forward(self, planes: Tensor) -> Output:
         """The output for observations [B, *shape]."""
@@ -105,7 +147,7 @@ class Block(nn.Module):
         super().__init__()
         self.first = nn.Conv2d(channels, channels, 3, padding=1)
         self.pooling = pooling
-        self.second = _zeroed(nn.Conv2d(channels, channels, 3, padding=1))
+        self.second = zeroed(nn.Conv2d(channels, channels, 3, padding=1))
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, C, H, W] to the same shape."""
@@ -122,12 +164,12 @@ class Pooling(nn.Module):
     def __init__(self, channels: int) -> None:
         """Starts by adding nothing."""
         super().__init__()
-        self.mix = _zeroed(nn.Linear(2 * channels, channels))
+        self.mix = zeroed(nn.Linear(2 * channels, channels))
 
     def forward(self, x: Tensor) -> Tensor:
         """[B, C, H, W] to the same shape."""
         active = functional.relu(x)
-        bias: Tensor = self.mix(torch.cat([active.mean((2, 3)), active.amax((2, 3))], 1))
+        bias: Tensor = self.mix(pooled(active))
         return x + bias[:, :, None, None]
 
 
@@ -141,21 +183,9 @@ def _residual_body(planes: int, config: NetworkConfig) -> nn.Sequential:
     return nn.Sequential(stem, nn.ReLU(), *blocks)
 
 
-def _board_reader(channels: int, head_channels: int) -> nn.Sequential:
-    return nn.Sequential(nn.Conv2d(channels, head_channels, 1), nn.ReLU(), nn.Flatten())
-
-
 def _flat_body(features: int, config: NetworkConfig) -> nn.Sequential:
     sizes = [features, *[config.width] * config.layers]
     body = nn.Sequential(nn.Flatten())
     for size, next_size in itertools.pairwise(sizes):
         body.extend([nn.Linear(size, next_size), nn.ReLU()])
     return body
-
-
-def _zeroed(layer: Layer) -> Layer:
-    """The layer with weights and bias zero."""
-    nn.init.zeros_(layer.weight)
-    if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
-    return layer

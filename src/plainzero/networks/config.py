@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from plainzero import options as settings
+from plainzero.games.board_actions import board_actions
 from plainzero.games.contract import Game
 
 Kind = Literal["auto", "mlp", "residual"]
+Policy = Literal["auto", "dense", "board"]
+ValueHead = Literal["auto", "dense", "pooled"]
 Values = Literal["auto", "mover", "players", "wdl"]
 
 
@@ -24,6 +27,12 @@ class NetworkConfig:
     """Channels of every convolution of the body."""
     pooling: bool = False
     """Global pooling in the last block and every second one before it (KataGo), added as a bias."""
+    policy: Policy = "auto"
+    """dense: a linear layer that reads every cell. board: an action's logit comes from its own
+    cell, for games whose actions lie on the board. auto: board where possible."""
+    value_head: ValueHead = "auto"
+    """dense: linear layers that read every cell. pooled: they read the mean and the maximum over
+    the board. auto: pooled with policy=board. With both, weights fit boards of any size."""
     layers: int = 2
     """Hidden layers of the mlp."""
     width: int = 128
@@ -59,6 +68,20 @@ _COUNTS_WITH = {
 }
 
 
+SAVED_BEFORE: dict[str, Any] = {"policy": "dense", "value_head": "dense"}
+"""What options mean that are missing in a saved network, which was written before they existed."""
+
+
+def has_dense_heads(config: NetworkConfig) -> bool:
+    """Whether both heads of a network with these resolved options read every cell."""
+    return (config.policy, config.value_head) == ("dense", "dense")
+
+
+def fits_any_size(config: NetworkConfig) -> bool:
+    """Whether the weights of a network with these resolved options fit boards of any size."""
+    return (config.policy, config.value_head) == ("board", "pooled")
+
+
 def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
     """The options with every `auto` resolved for the game.
 
@@ -83,7 +106,21 @@ def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
         )
     kind = ("residual" if rank == 3 else "mlp") if config.kind == "auto" else config.kind
     values = _values_for(players) if config.values == "auto" else config.values
-    return dataclasses.replace(config, kind=kind, values=values)
+    policy, value_head = config.policy, config.value_head
+    has_board = policy != "dense" and kind == "residual" and board_actions(game) is not None
+    if policy == "board" and not has_board:
+        raise ValueError(
+            f"policy is board, and the actions of {game.name} do not lie on the board of a "
+            "residual network: use policy=dense, or declare board_actions (docs/write-a-game.md)"
+        )
+    if value_head == "pooled" and kind == "mlp":
+        raise ValueError("value_head is pooled, which needs kind=residual: use value_head=dense")
+    policy = "board" if has_board else "dense"
+    if value_head == "auto":
+        value_head = "pooled" if has_board else "dense"
+    return dataclasses.replace(
+        config, kind=kind, values=values, policy=policy, value_head=value_head
+    )
 
 
 def _values_for(players: int) -> Literal["mover", "players"]:

@@ -1,6 +1,7 @@
 """A network in one file: its weights, and as metadata everything needed to play with it.
 
-The file is safetensors; the weights are float32, exactly those of the run. The metadata are texts:
+The file is safetensors; the weights are those of the run, rounded to float16. (Files of earlier
+versions have float32; both load.) The metadata are texts:
 
     format     the version of this format
     game       the game's name with its parameters; the network is for no other
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plainzero.games.contract import Game
-from plainzero.networks.config import NetworkConfig, resolve_network
+from plainzero.networks.config import SAVED_BEFORE, NetworkConfig, resolve_network
 from plainzero.search.config import SearchConfig
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def write_network_file(
         OSError: when the file cannot be written.
     """
     from plainzero import __version__
-    from plainzero.networks.weights import save_weights
+    from plainzero.networks.weights import save_weights, to_float16
 
     step = run.playing_step() if step is None else step
     search = dataclasses.asdict(run.search_config(1))
@@ -99,7 +100,7 @@ def write_network_file(
         "plainzero": __version__,
         "about": about,
     }
-    save_weights(run.network(step), path, metadata)
+    save_weights(to_float16(run.network(step).state_dict()), path, metadata)
     return read_network_file(path)
 
 
@@ -119,7 +120,7 @@ def read_network_file(path: Path | str) -> NetworkFile:
         return NetworkFile(
             path=Path(path),
             game=metadata["game"],
-            network=NetworkConfig(**json.loads(metadata["network"])),
+            network=NetworkConfig(**SAVED_BEFORE | json.loads(metadata["network"])),
             search=SearchConfig(**json.loads(metadata["search"])),
             step=int(metadata["step"]),
             plainzero=metadata["plainzero"],

@@ -22,7 +22,7 @@ from plainzero.training.interfaces import Assessor, Compilers, Gate, Listener, P
 from plainzero.training.metrics import MetricsLog
 from plainzero.training.replay import window_size
 from plainzero.training.run_folder import RunError, RunFolder
-from plainzero.training.saved_run import STRENGTH_SIMULATIONS, playing_search
+from plainzero.training.saved_run import STRENGTH_SIMULATIONS, playing_search, start_from
 from plainzero.training.settings import RunConfig
 
 _log = logging.getLogger("plainzero")
@@ -81,6 +81,8 @@ class Run:
         self._assessor, self._gate, self._compilers = assessor, gate, compilers
         self.threads = config.run.threads or available_cores()
         network = make_network(game, config.network, config.run.seed)
+        if config.run.init and not folder.state_file.exists():
+            start_from(network, config.run.init)
         self.device = device
         self.learner = make_learner(network, config.training, device, self.threads)
         self.replay = make_replay(game, config.training, device)

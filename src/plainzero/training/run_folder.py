@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from plainzero.atomic_files import remove_partial_files, write_whole
 from plainzero.games.contract import Game
 from plainzero.games.registry import make_game
-from plainzero.networks.config import NetworkConfig
+from plainzero.networks.config import SAVED_BEFORE, NetworkConfig
 from plainzero.networks.weights import WeightsError, load_weights, put_weights, save_weights
 from plainzero.operating_system import lock_file, may_have_open, unlock_file
 from plainzero.search.config import SearchConfig
@@ -176,7 +176,7 @@ class RunFolder:
         try:
             tables = tomllib.loads(self.config_file.read_text(encoding="utf-8"))
             about = tables.pop("about")
-            _rename_old_options(tables)
+            _fill_in_old_options(tables)
             sections = {name: kind(**tables.pop(name)) for name, kind in _SECTIONS.items()}
             for name in tables:
                 raise ValueError(f"unknown section {name!r}")
@@ -261,8 +261,10 @@ def _take_lock(descriptor: int) -> bool:
     return False
 
 
-def _rename_old_options(tables: dict[str, Any]) -> None:
-    """Renames options of runs that were written when a backend was called an engine."""
+def _fill_in_old_options(tables: dict[str, Any]) -> None:
+    """Adds and renames options of runs that earlier versions wrote."""
+    if "network" in tables:
+        tables["network"] = SAVED_BEFORE | tables["network"]
     run = tables.get("run", {})
     if "engine" in run:
         run["backend"] = run.pop("engine").replace("cuda-", "gpu-")

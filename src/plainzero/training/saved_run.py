@@ -6,11 +6,13 @@ from typing import Any
 
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import make_network
+from plainzero.networks.config import fits_any_size, resolve_network
 from plainzero.networks.network_evaluators import (
     NetworkEvaluator,
     available_backends,
     make_evaluator,
 )
+from plainzero.networks.weights import WeightsError, load_weights, put_weights
 from plainzero.search.config import SearchConfig
 from plainzero.training.run_folder import RunError, RunFolder
 from plainzero.training.settings import RunConfig
@@ -62,6 +64,23 @@ class SavedRun:
         self.folder.load_weights(network, step)
         return network.eval()
 
+    def for_game(self, game: Game) -> "SavedRun":
+        """The run as a player of another size of its game.
+
+        Raises:
+            RunError: if its network is for one board size, or the game is another one.
+        """
+        if game == self.game:
+            return self
+        refusal = f"{self.folder.path} is a run of {self.game.name}, not of {game.name}"
+        if type(game) is not type(self.game):
+            raise RunError(refusal)
+        network = resolve_network(self.config.network, self.game)
+        if not fits_any_size(network):
+            raise RunError(f"{refusal}, and its dense heads fit one board size only")
+        config = dataclasses.replace(self.config, network=network)
+        return dataclasses.replace(self, game=game, config=config)
+
     def playing_step(self) -> int:
         """The step of the latest weights, or with a gate of those that passed it.
 
@@ -93,6 +112,24 @@ class SavedRun:
     def search_config(self, simulations: int) -> SearchConfig:
         """How the run plays when it counts: its own search without noise."""
         return playing_search(self.config.search, simulations)
+
+
+def start_from(network: Any, source: str | Path) -> None:
+    """Copies the weights of a run's folder, or of a file, into a new network.
+
+    The board's size may differ, if the heads follow the board (`network.policy=board`).
+
+    Raises:
+        RunError: if there are none, or they do not fit.
+    """
+    path = Path(source)
+    if path.is_dir():
+        run = open_run(path)
+        path = run.folder.weights_file(run.playing_step())
+    try:
+        put_weights(network, load_weights(path)[0], path)
+    except WeightsError as error:
+        raise RunError(f"cannot start from {source}: {error}") from error
 
 
 def playing_search(search: SearchConfig, simulations: int) -> SearchConfig:

@@ -140,6 +140,9 @@ class RunOptions:
     """New weights play only after beating those that play (SPRT)."""
     assess_seconds: float = 60.0
     """Seconds between measurements of strength. 0: none are made."""
+    init: str = ""
+    """A run's folder, or a file of weights, from which a new run starts. The board's size may
+    differ if the network's heads follow the board. Empty: random weights."""
     keep_weights: int = 0
     """Number of latest weights to keep on disk. 0: all."""
 

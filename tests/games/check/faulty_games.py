@@ -217,6 +217,13 @@ class UpsideDown(ConnectFour):
         return [Symmetry(lambda planes: planes[..., ::-1, :], range(7))]
 
 
+class LiesElsewhere(TicTacToe):
+    """Upside down, while its symmetries turn the board as it is drawn."""
+
+    def board_actions(self):
+        return np.arange(9).reshape(3, 3)[::-1]
+
+
 class LuckTurnedWrongly(TwentyFortyEight):
     def symmetries(self):
         return [Symmetry(lambda planes: planes[..., ::-1], [0, 1, 2, 3])]

@@ -63,6 +63,7 @@ FAULTS = {
     "TurnedPlanesOnly": ("symmetry", "do not turn the position alike"),
     "TurnedToAnotherShape": ("symmetry", "gives shape (1, 3, 3), not (2, 3, 3)"),
     "UpsideDown": ("symmetry", "do not turn the position alike"),
+    "LiesElsewhere": ("board actions", "become different ones under symmetry 0"),
     "LuckTurnedWrongly": ("symmetry", "symmetry 0"),
     "NeverEnds": ("length", "not over after max_turns = 9"),
     "CountsTurns": ("turn", "from 0 to 1"),

@@ -25,6 +25,13 @@ FUSED = {
     "wide": (CONNECT_FOUR, NetworkConfig(blocks=6, channels=128)),
     "win, draw, loss": (CONNECT_FOUR, NetworkConfig(blocks=2, channels=64, values="wdl")),
     "large board": (GOMOKU, NetworkConfig(blocks=2, channels=64)),
+    "large board, dense": (
+        GOMOKU,
+        NetworkConfig(blocks=2, channels=64, policy="dense", value_head="dense"),
+    ),
+    "pass": (make_game("go"), NetworkConfig(blocks=2, channels=64, values="wdl")),
+    "six kinds": (make_game("breakthrough"), NetworkConfig(blocks=2, channels=40)),
+    "board and dense": (make_game("othello"), NetworkConfig(blocks=1, value_head="dense")),
 }
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 DEVICES = ["cpu", pytest.param("cuda", marks=needs_gpu)]

@@ -21,12 +21,13 @@ from plainzero.networks.gpu.heads_weights import pack_head_numbers, pack_head_we
 
 pytestmark = pytest.mark.slow
 
+DENSE = {"policy": "dense", "value_head": "dense"}
 CASES = {
     "connect four": ("connect-four", NetworkConfig(blocks=1, channels=64)),
     "few channels": ("connect-four", NetworkConfig(blocks=1, channels=24)),
     "win, draw, loss": ("connect-four", NetworkConfig(blocks=1, channels=64, values="wdl")),
-    "many actions": ("gomoku(size=9)", NetworkConfig(blocks=1, channels=64)),
-    "three players": ("trio", NetworkConfig(blocks=1, channels=64)),
+    "many actions": ("gomoku(size=9)", NetworkConfig(blocks=1, channels=64, **DENSE)),
+    "three players": ("trio", NetworkConfig(blocks=1, channels=64, **DENSE)),
 }
 LANES = np.arange(32)
 G, T = LANES // 4, LANES % 4
@@ -228,10 +229,14 @@ def test_both_heads_as_one_product_see_their_own_channels_alone(name):
 
 
 def test_heads_keep_a_copy_of_the_weights_they_were_given():
-    network = drawn_network(make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64))
+    network = drawn_network(
+        make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64, **DENSE)
+    )
     before = [weight.detach().clone() for weight in network.parameters()]
     heads = CublasHeads(network, 32, torch.device("cpu"))
-    other = drawn_network(make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64), 1)
+    other = drawn_network(
+        make_game("gomoku(size=9)"), NetworkConfig(blocks=1, channels=64, **DENSE), 1
+    )
     heads.load(other)
     for weight, old in zip(network.parameters(), before, strict=True):
         assert torch.equal(weight, old)

@@ -159,7 +159,7 @@ def in_torch(network, planes):
             x = activate(x + convolve(block.second, activate(convolve(block.first, x))))
         heads = torch.zeros(len(x), 64, x.shape[2] * x.shape[3])
         for head, at in ((network.policy, 0), (network.value, 32)):
-            channels = activate(convolve(head[0], x)).flatten(2)
+            channels = activate(convolve(head.reader, x)).flatten(2)
             heads[:, at : at + channels.shape[1]] = channels
         return heads.transpose(1, 2).numpy()
 

@@ -86,7 +86,10 @@ def test_steps_are_those_of_the_hosts_learner(optimizer, count):
     config = config_of(
         optimizer=optimizer, augment=False, weight_decay=0.1, value_weight=0.5, warmup_steps=5
     )
-    host, learner = make_learner(config, CpuLearner), make_learner(config)
+    # AdamW enlarges rounding in a board policy's bias, which moves all logits: its gradient is 0.
+    heads = "dense" if optimizer == "adamw" else "auto"
+    options = {"blocks": 1, "channels": 8, "policy": heads}
+    host, learner = (make_learner(config, kind, options) for kind in (CpuLearner, GpuLearner))
     expected, found = (learn(one, count, steps=3, progress=0.5) for one in (host, learner))
     assert found.keys() == expected.keys() and found["steps"] == 3
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
@@ -132,7 +135,7 @@ def test_losses_fall(options):
     config = config_of(max_uses=1000, clip_norm=10.0, **options)
     learner = make_learner(config)
     replay = make_replay(config, 24)
-    first, _, last = (learn_from(learner, replay, steps) for steps in (1, 60, 1))
+    first, _, last = (learn_from(learner, replay, steps) for steps in (1, 200, 1))
     assert last["policy_loss"] < first["policy_loss"]
     assert last["value_loss"] < first["value_loss"]
 

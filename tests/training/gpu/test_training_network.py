@@ -19,10 +19,10 @@ GAME = make_game("connect-four")
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 
 
-def some_network(seed=1, **options):
+def some_network(seed=1, game=GAME, **options):
     """A network with all its weights drawn, biases too."""
     config = NetworkConfig(**({"blocks": 2, "channels": 16} | options))
-    network = draw_zeros(make_network(GAME, config, seed), seed)
+    network = draw_zeros(make_network(game, config, seed), seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in network.parameters():
@@ -31,11 +31,11 @@ def some_network(seed=1, **options):
     return network.to(memory_format=torch.channels_last)
 
 
-def some_batch(count, device="cpu", seed=0):
+def some_batch(count, device="cpu", seed=0, game=GAME):
     """Observations, policies and values, all at random."""
     generator = torch.Generator().manual_seed(seed)
-    planes = torch.rand((count, *GAME.observation_shape), generator=generator).round()
-    policies = torch.rand((count, GAME.num_actions), generator=generator).softmax(1)
+    planes = torch.rand((count, *game.observation_shape), generator=generator).round()
+    policies = torch.rand((count, game.num_actions), generator=generator).softmax(1)
     values = 2 * torch.rand((count, 2), generator=generator) - 1
     return [tensor.to(device) for tensor in (planes, policies, values)]
 
@@ -73,6 +73,27 @@ def test_outputs_and_gradients_are_those_of_the_network(values, has_input_gradie
         torch.testing.assert_close(gradient, expected[name], atol=1e-5, rtol=1e-5, msg=name)
     if has_input_gradient:
         torch.testing.assert_close(mine.grad, theirs.grad, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["gomoku(size=6)", "go(size=5)", "dots-and-boxes"])
+@pytest.mark.parametrize("value_head", ["pooled", "dense"])
+def test_heads_that_follow_the_board_learn_the_same(name, value_head):
+    game = make_game(name)
+    network = some_network(game=game, policy="board", value_head=value_head)
+    other = copy.deepcopy(network)
+    planes, *targets = some_batch(24, game=game)
+    found, expected = fused_output(network, planes, torch.float32), other(planes)
+    torch.testing.assert_close(found.logits, expected.logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found.values, expected.values, atol=1e-5, rtol=1e-5)
+    for output in (found, expected):
+        loss_of(output, *targets).backward()
+    expected = gradients(other)
+    for name, gradient in gradients(network).items():
+        assert gradient.any(), name
+        torch.testing.assert_close(gradient, expected[name], atol=1e-5, rtol=1e-4, msg=name)
+    rounded = fused_output(network, planes, torch.bfloat16)
+    assert rounded.logits.dtype == torch.float32
+    assert gap(rounded.logits.detach(), found.logits.detach()) < 0.03
 
 
 @pytest.mark.parametrize("size", [1, 3])

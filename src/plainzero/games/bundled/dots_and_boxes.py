@@ -105,6 +105,10 @@ class DotsAndBoxes(Game):
         """The turns and reflections of the board: seven for a square, three for a rectangle."""
         return grid_symmetries(self._drawing())
 
+    def board_actions(self) -> NDArray[np.int64]:
+        """Each line at its place in the drawing."""
+        return self._drawing()
+
     def _drawing(self) -> NDArray[np.int64]:
         """The line at each coordinate of the drawing, -1 at dots and boxes."""
         drawing = np.full((2 * self.rows + 1, 2 * self.cols + 1), -1)

@@ -18,7 +18,7 @@ from plainzero.games.check.problems import Problem, Problems, Stop
 from plainzero.games.check.quick_check import remember_checked
 from plainzero.games.check.random_play import check_declarations, check_players, play_games
 from plainzero.games.check.replayed_games import check_overflow, check_repeated
-from plainzero.games.check.symmetries import check_symmetries
+from plainzero.games.check.symmetries import check_board_actions, check_symmetries
 from plainzero.games.check.taken_cells import check_cells
 from plainzero.games.check.views import check_names, check_observations, check_set_up, check_view
 from plainzero.games.contract import Game
@@ -54,6 +54,8 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> list[Problem]:
         if not problems:
             check_set_up(problems, played)
             check_symmetries(problems, played)
+        if not problems:
+            check_board_actions(problems)
         if not problems:
             remember_checked(game)
             check_compiled(problems, played)

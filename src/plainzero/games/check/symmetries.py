@@ -1,9 +1,10 @@
-"""Symmetries: games replayed on a turned board go the same way."""
+"""Symmetries: games replayed on a turned board go the same way; actions follow their cells."""
 
 from typing import Any
 
 import numpy as np
 
+from plainzero.games.board_actions import board_actions
 from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import Played, moves, rule_place, step
 from plainzero.games.check.views import observe
@@ -29,6 +30,19 @@ def check_symmetries(problems: Problems, played: list[Played]) -> None:
         if problem:
             problems.add("symmetry", f"symmetry {number}: {problem} ({place})")
             return
+
+
+def check_board_actions(problems: Problems) -> None:
+    """A declared grid of actions has the board's size, names actions, and follows symmetries."""
+    game = problems.game
+    with problems.running("board_actions"):
+        is_declared = game.board_actions() is not None
+    if is_declared:
+        try:
+            board_actions(game)
+        except ValueError as error:
+            place = rule_place(game, "board_actions")
+            problems.add("board actions", f"{str(error).partition(': ')[2]} ({place})")
 
 
 def _replay_turned(problems: Problems, symmetry: Symmetry, played: list[Played]) -> str:

@@ -8,6 +8,7 @@ root mean square of 0.01 in the values of a trained Connect Four network.
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
@@ -20,6 +21,7 @@ from torch.nn import functional
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import Block, Network
 from plainzero.networks.backends.torch_backend import torch_threads
+from plainzero.networks.heads import DenseHead
 from plainzero.networks.sample_positions import random_positions
 from plainzero.networks.torch_private import (
     Int8Weight,
@@ -108,17 +110,15 @@ class RoundedBlock(NamedTuple):
 
 
 class RoundedHead(NamedTuple):
-    """A head's 1×1 convolution, then its layers; the first reads channels last."""
+    """A head's reader, then its other layers in float32."""
 
     reader: Int8Weight
-    layers: nn.Sequential
+    answer: Callable[[Tensor], Tensor]  # from the reader's output, channels last
 
     def __call__(self, stream: Tensor) -> Tensor:
         """The output of the head's last layer."""
         x = round_to_steps(stream, self.reader.step)
-        read = convolve_int8(self.reader, x, 0.0, has_relu=True)
-        features: Tensor = self.layers(read.permute(0, 2, 3, 1).flatten(1))
-        return features
+        return self.answer(convolve_int8(self.reader, x, 0.0, has_relu=True))
 
 
 def round_to_steps(x: Tensor, step: float) -> Tensor:
@@ -147,14 +147,16 @@ def _round_block(block: Block, stream: Tensor) -> RoundedBlock:
     )
 
 
-def _round_head(head: nn.Sequential, stream: Tensor) -> RoundedHead:
-    """The head; the columns of its first linear layer are in the order of channels last."""
-    reader: Any = head[0]
-    layers: Any = _copied(head[3:])
-    weight, (_, _, rows, cols) = layers[0].weight, stream.shape
-    by_channel = weight.reshape(len(weight), reader.out_channels, rows, cols)
-    layers[0].weight = nn.Parameter(by_channel.permute(0, 2, 3, 1).flatten(1), requires_grad=False)
-    return RoundedHead(_round_convolution(reader, stream), layers)
+def _round_head(head: Any, stream: Tensor) -> RoundedHead:
+    """The head, with steps for the features `stream`."""
+    reader = _round_convolution(head.reader, stream)
+    if not isinstance(head, DenseHead):
+        return RoundedHead(reader, _copied(head).answer)
+    layers: Any = _copied(nn.Sequential(*list(head)[3:]))
+    weight = layers[0].weight
+    by_cell = weight.unflatten(1, (head.reader.out_channels, -1)).transpose(1, 2).flatten(1)
+    layers[0].weight = nn.Parameter(by_cell, requires_grad=False)
+    return RoundedHead(reader, lambda read: layers(read.permute(0, 2, 3, 1).flatten(1)))
 
 
 def _round_convolution(convolution: nn.Conv2d, given: Tensor) -> Int8Weight:

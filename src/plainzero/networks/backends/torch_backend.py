@@ -1,18 +1,15 @@
-"""PyTorch on the CPU, in float32 or in bf16, with channels last.
+"""PyTorch on the CPU, in float32 or in bf16, with channels last."""
 
-In bf16 the last layer of each head stays in float32, so that large logits and values near 1 keep
-their digits.
-"""
-
-import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
+
+from plainzero.networks.architectures import Network, copy_in
 
 Floats = NDArray[np.float32]
 
@@ -29,13 +26,7 @@ class TorchEvaluator:
 
     def load(self, network: nn.Module) -> None:
         """Takes a copy of the weights."""
-        copied: Any = copy.deepcopy(network).eval().requires_grad_(False)
-        original: Any = network
-        copied.to(dtype=self._dtype, memory_format=torch.channels_last)
-        if self._dtype != torch.float32:
-            copied.policy[-1] = _Float32Linear(original.policy[-1])
-            copied.value[-1] = _Float32Linear(original.value[-1])
-        self._network = copied
+        self._network = copy_in(self._dtype, cast(Network, network))
 
     def __call__(self, planes: Floats) -> tuple[Floats, Floats]:
         """Logits and values of observations."""
@@ -45,18 +36,6 @@ class TorchEvaluator:
                 batch = batch.contiguous(memory_format=torch.channels_last)
             output = self._network(batch)
             return output.logits.numpy(), output.values.numpy()
-
-
-class _Float32Linear(nn.Module):
-    """A copy of a layer that computes in float32, whatever the type of its input."""
-
-    def __init__(self, layer: nn.Linear) -> None:
-        super().__init__()
-        self.layer = copy.deepcopy(layer).requires_grad_(False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        result: Tensor = self.layer(x.float())
-        return result
 
 
 @contextmanager

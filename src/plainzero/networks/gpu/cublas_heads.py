@@ -51,7 +51,7 @@ def join_heads(network: Any, channels: int) -> Tensor:
 
     Each head's units read only that head's channels; the network may have fewer.
     """
-    own = network.policy[0].out_channels
+    own = network.policy.reader.out_channels
     both = network.policy[-1], network.value[-3]
     policy, value = (layer.weight.unflatten(1, (own, -1)) for layer in both)
     policy = functional.pad(policy, (0, 0, 0, 2 * channels - own))

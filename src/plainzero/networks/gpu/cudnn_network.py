@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from plainzero.networks.config import has_dense_heads
 from plainzero.networks.gpu.cublas_heads import CublasHeads
+from plainzero.networks.gpu.eager_network import EagerHeads
 from plainzero.networks.torch_private import convolve_add_relu, convolve_relu
 
 _CHANNELS_TOGETHER = 8  # cuDNN's convolutions on tensor cores want a multiple of these
@@ -19,7 +21,7 @@ _PAD = (1, 1)
 class CudnnNetwork:
     """A residual network in bf16: one call of cuDNN per convolution, with its bias, sum and ReLU.
 
-    The 1×1 convolutions of both heads are one, and so are the layers that read them.
+    The 1×1 convolutions of both heads are one, and so are the layers that read them if dense.
     """
 
     name, at_once = "cudnn", 0
@@ -28,7 +30,11 @@ class CudnnNetwork:
         """Copies the weights to the device."""
         self._config = network.config
         self._packed = _pack(network, device)
-        self._heads = CublasHeads(network, network.policy[0].out_channels, device)
+        self._heads: CublasHeads | EagerHeads
+        if has_dense_heads(network.config):
+            self._heads = CublasHeads(network, network.policy.reader.out_channels, device)
+        else:
+            self._heads = EagerHeads(network, device)
 
     def load(self, network: nn.Module) -> None:
         """Replaces the weights in place by those of a network of the same shape."""
@@ -106,7 +112,7 @@ def _pack(network: Any, device: torch.device) -> list[Tensor]:
         for block in blocks:
             for layer in (block.first, block.second):
                 packed += [_to_bf16(layer.weight, device), _to_bf16(layer.bias, device)]
-        readers = network.policy[0], network.value[0]
+        readers = network.policy.reader, network.value.reader
         packed += [
             _to_bf16(torch.cat([reader.weight for reader in readers]), device),
             _to_bf16(torch.cat([reader.bias for reader in readers]), device),

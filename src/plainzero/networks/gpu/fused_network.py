@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from plainzero.networks.architectures import Network
+from plainzero.networks.config import fits_any_size, has_dense_heads
+from plainzero.networks.gpu.board_heads import BoardHeads
 from plainzero.networks.gpu.cublas_heads import CublasHeads
 from plainzero.networks.gpu.heads import Heads, HeadsBuffers
 from plainzero.networks.gpu.heads_layout import HeadsLayout, heads_shape
@@ -19,7 +21,7 @@ class TowerBuffers(NamedTuple):
     """What the kernels exchange while a batch is evaluated."""
 
     features: Tensor  # [B, H·W, 64] bf16
-    heads: HeadsBuffers
+    heads: HeadsBuffers | None
 
 
 class FusedNetwork:
@@ -37,7 +39,11 @@ class FusedNetwork:
             ValueError: when the kernels do not support the network or the GPU.
         """
         self._tower, self.at_once = _make_tower(network, device, rows)
-        self._heads = Heads(network, HeadsLayout(heads_shape(network)))
+        self._heads: Any
+        if fits_any_size(network.config):
+            self._heads = BoardHeads(network)
+        else:
+            self._heads = Heads(network, HeadsLayout(heads_shape(network)))
 
     def load(self, network: nn.Module) -> None:
         """Replaces the weights in place by those of a network of the same shape."""
@@ -46,7 +52,7 @@ class FusedNetwork:
 
     def make_buffers(self, rows: int) -> TowerBuffers:
         """See `TwoStepNetwork`."""
-        size = (rows, self._heads.layout.shape.cells, TILE_CHANNELS)
+        size = (rows, self._heads.shape.cells, TILE_CHANNELS)
         features = torch.empty(size, dtype=torch.bfloat16, device="cuda")
         return TowerBuffers(features, self._heads.make_buffers(rows))
 
@@ -60,7 +66,7 @@ class FusedNetwork:
 
     def __call__(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """Logits and values of observations."""
-        shape, rows = self._heads.layout.shape, len(planes)
+        shape, rows = self._heads.shape, len(planes)
         buffers = self.make_buffers(rows)
         logits = torch.empty((rows, shape.actions), device=planes.device)
         values = torch.empty((rows, shape.values), device=planes.device)
@@ -70,7 +76,7 @@ class FusedNetwork:
 
 
 class FusedTowerNetwork:
-    """The same for more actions than one warp can hold: the heads are a matrix product.
+    """The same for dense heads of more actions than one warp holds: they are a matrix product.
 
     On Gomoku's board that takes half the time of the heads' kernel, which would take as long as
     another batch's tower beside it. It fills the GPU, so it is not split into two steps.
@@ -100,13 +106,14 @@ class FusedTowerNetwork:
 def make_fused_network(
     network: Network, device: torch.device, rows: int
 ) -> FusedNetwork | FusedTowerNetwork:
-    """The implementation for a network, which depends on its number of actions.
+    """The implementation for a network, which depends on its heads and its number of actions.
 
     Raises:
         ValueError: when the kernels do not support the network or the GPU.
     """
-    is_small = HeadsLayout(heads_shape(network)).policy_groups == 1
-    return (FusedNetwork if is_small else FusedTowerNetwork)(network, device, rows)
+    if fits_any_size(network.config) or HeadsLayout(heads_shape(network)).policy_groups == 1:
+        return FusedNetwork(network, device, rows)
+    return FusedTowerNetwork(network, device, rows)
 
 
 def _make_tower(network: Network, device: torch.device, rows: int) -> tuple[Tower, int]:
@@ -134,4 +141,5 @@ def can_fuse_network(network: Any, device: torch.device) -> bool:
         tower_shape(network)
     except ValueError:  # too large
         return False
-    return tuple(torch.cuda.get_device_capability(device)) == CAPABILITY
+    has_heads = has_dense_heads(network.config) or fits_any_size(network.config)
+    return has_heads and tuple(torch.cuda.get_device_capability(device)) == CAPABILITY

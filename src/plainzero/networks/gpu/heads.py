@@ -36,7 +36,7 @@ class Heads:
 
     def __init__(self, network: Any, layout: HeadsLayout, binary: bytes | None = None) -> None:
         """Compiles the kernel, unless `compile_heads` has, and takes the network's weights."""
-        self.layout = layout
+        self.layout, self.shape = layout, layout.shape
         device = torch.cuda.current_device()
         self._multiprocessors = torch.cuda.get_device_properties(device).multi_processor_count
         check_capability(device)

@@ -18,7 +18,7 @@ def pack_weights(network: Any) -> Tensor:
     A product reads 16 input channels of one tap: two chunks of 8, each for 64 output channels.
     """
     stem, *convolutions = (conv.weight.detach() for conv in _convolutions(network))
-    heads = _stack_heads([network.policy[0].weight, network.value[0].weight])
+    heads = _stack_heads([network.policy.reader.weight, network.value.reader.weight])
     unfolded = stem.permute(0, 3, 1, 2).flatten(1, 2)  # [C, neighbour · plane, row above to below]
     layers = [_pack_layer(unfolded, 16)]
     layers += [_pack_layer(weight.flatten(2), TILE_CHANNELS) for weight in (*convolutions, heads)]
@@ -28,7 +28,7 @@ def pack_weights(network: Any) -> Tensor:
 def pack_biases(network: Any) -> Tensor:
     """[layers, 64 or 128] in float32."""
     biases = [conv.bias.detach() for conv in _convolutions(network)]
-    biases.append(_stack_heads([network.policy[0].bias, network.value[0].bias]))
+    biases.append(_stack_heads([network.policy.reader.bias, network.value.reader.bias]))
     most = _rounded_up(max(len(bias) for bias in biases), TILE_CHANNELS)
     return torch.stack([_filled(bias, 0, most) for bias in biases])
 

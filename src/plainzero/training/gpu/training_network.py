@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from plainzero.networks.architectures import Network, Output
+from plainzero.networks.architectures import Network, Output, answer_heads
+from plainzero.networks.config import has_dense_heads
 from plainzero.networks.gpu.cublas_heads import join_heads
 from plainzero.networks.gpu.cudnn_network import can_fuse_convolutions
 from plainzero.networks.network_evaluators import has_gpu_bf16
@@ -39,25 +40,34 @@ def can_learn_fused(network: nn.Module, device: torch.device) -> bool:
 def fused_output(network: Any, planes: Tensor, dtype: torch.dtype) -> Output:
     """The output of a residual network without pooling for observations [B, *shape], in `dtype`.
 
-    The last layer of the value head and what follows are computed in the type of the weights, which
-    the gradients have too. Nothing waits for the device, so that a CUDA graph can capture it.
+    Of dense heads, the last layer of the value head and what follows are computed in the type of
+    the weights, which the gradients have too; other heads are computed in `dtype`. Nothing waits
+    for the device, so that a CUDA graph can capture it.
     """
     stem, blocks = network.body[0], list(network.body)[2:]
     x = planes.to(dtype, memory_format=torch.channels_last)
     ones = torch.ones((1, len(x)), dtype=dtype, device=x.device)
     layers = [layer for block in blocks for layer in (block.first, block.second)]
-    readers = network.policy[0], network.value[0]
+    readers = network.policy.reader, network.value.reader
     read_weight, read_bias = (
         torch.cat([getattr(reader, name) for reader in readers]) for name in ("weight", "bias")
     )
     learned = [stem.weight, *(layer.weight for layer in layers)]
-    weights = iter(_apply(_Cast, dtype, *learned, read_weight, _filled_heads(network)))
+    is_dense = has_dense_heads(network.config)
+    heads = [_filled_heads(network)] if is_dense else []
+    weights = iter(_apply(_Cast, dtype, *learned, read_weight, *heads))
     x = _apply(_Convolve, x, next(weights), stem.bias, None, ones)
     for block in blocks:
         inner = _apply(_Convolve, x, next(weights), block.first.bias, None, ones)
         x = _apply(_Convolve, inner, next(weights), block.second.bias, x, ones)
     read = _apply(_Convolve, x, next(weights), read_bias, None, ones)
-    return _finish(network, functional.linear(_rows(read), next(weights)))
+    if is_dense:
+        return _finish(network, functional.linear(_rows(read), next(weights)))
+    with torch.autocast(
+        x.device.type, dtype, enabled=dtype != stem.weight.dtype, cache_enabled=False
+    ):
+        logits, values = answer_heads(network, read)
+    return Output(*network.finish(logits.to(stem.weight.dtype), values.to(stem.weight.dtype)))
 
 
 class _Convolve(torch.autograd.Function):
@@ -147,7 +157,7 @@ def _rows(x: Tensor) -> Tensor:
 
 def _filled_heads(network: Any) -> Tensor:
     """[A + hidden units + padding, cells · both heads' channels] the linear layers in one."""
-    joined = join_heads(network, network.policy[0].out_channels)
+    joined = join_heads(network, network.policy.reader.out_channels)
     return functional.pad(joined, (0, 0, 0, -len(joined) % _MULTIPLE))
 
 

@@ -1,0 +1,140 @@
+"""The heads of a board network: from the body's features to logits and values.
+
+Each head begins with a 1×1 convolution, its `reader`, and a ReLU; `answer` computes the rest.
+Backends join the readers of all heads, or compute them in other arithmetic.
+"""
+
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from plainzero.games.board_actions import NOWHERE, action_places, board_actions
+from plainzero.games.contract import Game
+
+HEAD_CHANNELS = 32
+"""Channels that a head's reader has, or those of the body if it has fewer."""
+
+VALUE_WIDTH = 64
+"""Units of the value head's hidden layer."""
+
+Layer = TypeVar("Layer", nn.Linear, nn.Conv2d)
+
+
+class BoardHead(nn.Module):
+    """A head that reads features [B, C, H, W]."""
+
+    def __init__(self, reader: nn.Conv2d) -> None:
+        """Takes its reader, from `make_reader`."""
+        super().__init__()
+        self.reader = reader
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Logits or values before `Network.finish`."""
+        return self.answer(functional.relu(self.reader(features)))
+
+    def answer(self, read: Tensor) -> Tensor:
+        """The same from the reader's output after its ReLU [B, c, H, W]."""
+        raise NotImplementedError
+
+
+class DenseHead(nn.Sequential):
+    """Linear layers that read every cell: their weights are for one board size.
+
+    A sequence, as in files of weights: the reader, ReLU, Flatten, then the layers.
+    """
+
+    def __init__(self, reader: nn.Conv2d, cells: int, outputs: int, has_hidden: bool) -> None:
+        """Makes the layers, with one hidden layer or none."""
+        layers = dense_layers(reader.out_channels * cells, outputs, has_hidden)
+        super().__init__(reader, nn.ReLU(), nn.Flatten(), *layers)
+
+    @property
+    def reader(self) -> nn.Conv2d:
+        """See `BoardHead`."""
+        reader = self[0]
+        assert isinstance(reader, nn.Conv2d)
+        return reader
+
+    def answer(self, read: Tensor) -> Tensor:
+        """See `BoardHead`."""
+        for layer in list(self)[2:]:
+            read = layer(read)
+        return read
+
+
+class BoardPolicy(BoardHead):
+    """An action's logit comes from its cell; those beside the board read pooled features.
+
+    No weight depends on the size of the board.
+    """
+
+    def __init__(self, reader: nn.Conv2d, game: Game) -> None:
+        """Makes the layers for a game whose actions lie on the board."""
+        super().__init__(reader)
+        actions = board_actions(game)
+        assert actions is not None
+        places = action_places(actions.reshape(len(actions), -1).T, game.num_actions)
+        beside = np.flatnonzero(places == NOWHERE)
+        places[beside] = actions.size + np.arange(len(beside))
+        width = self.reader.out_channels
+        self.kinds = zeroed(nn.Linear(width, len(actions)))
+        self.others = zeroed(nn.Linear(2 * width, len(beside))) if len(beside) else None
+        self.places: Tensor  # [A] in the kinds of all cells, cell by cell, and then the others
+        self.register_buffer("places", torch.from_numpy(places), persistent=False)
+        self._is_in_order = np.array_equal(places, np.arange(actions.size + len(beside)))
+
+    def answer(self, read: Tensor) -> Tensor:
+        """See `BoardHead`."""
+        logits: Tensor = self.kinds(read.permute(0, 2, 3, 1)).flatten(1)
+        if self.others is not None:
+            logits = torch.cat([logits, self.others(pooled(read))], 1)
+        return logits if self._is_in_order else logits.index_select(1, self.places)
+
+
+class PooledValue(BoardHead):
+    """Values from each channel's mean and maximum over the board, as in KataGo."""
+
+    def __init__(self, reader: nn.Conv2d, outputs: int) -> None:
+        """Makes the layers."""
+        super().__init__(reader)
+        self.hidden, _, self.last = dense_layers(2 * self.reader.out_channels, outputs, True)
+
+    def answer(self, read: Tensor) -> Tensor:
+        """See `BoardHead`."""
+        result: Tensor = self.last(functional.relu(self.hidden(pooled(read))))
+        return result
+
+
+def make_reader(channels: int) -> nn.Conv2d:
+    """A head's 1×1 convolution of a body's features."""
+    return nn.Conv2d(channels, min(HEAD_CHANNELS, channels), 1)
+
+
+def last_layers(head: nn.Module) -> list[str]:
+    """The names of the layers whose outputs are logits or values."""
+    if isinstance(head, BoardPolicy):
+        return ["kinds"] if head.others is None else ["kinds", "others"]
+    return [list(head._modules)[-1]]  # of a sequence, or `last`
+
+
+def pooled(x: Tensor) -> Tensor:
+    """[B, 2C] the mean and the maximum over the board of each channel of [B, C, H, W]."""
+    return torch.cat([x.mean((2, 3)), x.amax((2, 3))], 1)
+
+
+def dense_layers(features: int, outputs: int, has_hidden: bool) -> list[nn.Module]:
+    """A hidden layer, if any, and the last layer, which starts at zero."""
+    if not has_hidden:
+        return [zeroed(nn.Linear(features, outputs))]
+    return [nn.Linear(features, VALUE_WIDTH), nn.ReLU(), zeroed(nn.Linear(VALUE_WIDTH, outputs))]
+
+
+def zeroed(layer: Layer) -> Layer:
+    """The layer with weights and bias zero."""
+    nn.init.zeros_(layer.weight)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer

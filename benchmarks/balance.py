@@ -222,7 +222,9 @@ def show(game, lines):
             line.opponent,
             *map(str, (line.wins, line.draws, line.losses)),
             f"{100 * line.score:.1f} %",
-            f"{100 * line.low:.1f}–{100 * line.high:.1f}",
+            f"{100 * line.low:.1f}–{100 * line.high:.1f}"
+            if (line.low, line.high) != (0, 1)
+            else "",
             f"{line.plies:.0f}",
             "ok" if line.holds else "NO",
         )

@@ -66,8 +66,9 @@ def play(game, pair, games):
             game, agents, MatchSettings(games), lambda done, all_: bar.update("games", done, all_)
         )
     found = result.estimate
-    low, high = 100 * found.score_low, 100 * found.score_high
-    return f"{100 * found.score:.0f} ({low:.0f}–{high:.0f})"
+    ends = found.score_interval
+    interval = f" ({100 * ends[0]:.0f}–{100 * ends[1]:.0f})" if ends else ""
+    return f"{100 * found.score:.0f}{interval}"
 
 
 if __name__ == "__main__":

@@ -52,6 +52,14 @@ def test_a_perfect_network_never_errs(positions):
     assert found.total.value_sign.mean == 1.0 and found.total.draw_value.mean == 0.0
 
 
+def test_one_position_gives_no_interval_of_a_mean(positions):
+    best = positions.outcomes.max(axis=1)
+    knowing = lookup_evaluator(positions, positions.outcomes.astype(float), best.astype(float))
+    found = evaluate_positions(TIC_TAC_TOE, knowing, sample_positions(positions, 1))
+    assert found.total.cross_entropy.mean > 0 and found.total.cross_entropy.low is None
+    assert found.as_dict()["cross_entropy_interval"] is None
+
+
 def test_an_inverted_network_errs_wherever_possible(positions):
     best = positions.outcomes.max(axis=1)
     legal = positions.outcomes != ILLEGAL

@@ -45,6 +45,14 @@ def test_no_games_give_an_infinite_interval():
     assert (nothing.score_low, nothing.score_high) == (0.0, 1.0)
 
 
+def test_one_opening_is_no_sample():
+    estimate = estimate_elo([[1.0] * 20])
+    assert estimate.score == 1.0 and not estimate.has_interval
+    assert (estimate.score_low, estimate.score_high) == (0.0, 1.0)
+    assert str(estimate) == "unknown" and estimate.score_interval is None
+    assert estimate.as_dict()["score_interval"] is estimate.as_dict()["elo_interval"] is None
+
+
 def test_pairs_that_cancel_out_give_a_narrower_interval_than_pairs_that_agree():
     """If white wins both games of every opening, the agents are surely equal."""
     cancelling = estimate_elo([[1.0, 0.0]] * 50)

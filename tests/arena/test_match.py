@@ -8,7 +8,7 @@ from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TINY_2048, TRIO, Highest, Lo
 
 from plainzero.arena.agent_specs import parse_agent
 from plainzero.arena.match import MatchSettings, play_match, seatings
-from plainzero.arena.match_files import save_games
+from plainzero.arena.match_files import read_match_games, save_games
 
 
 def play(game, a, b, games=20, **options):
@@ -51,6 +51,20 @@ def test_copies_are_counted_if_the_game_has_too_few_openings():
     once = play(TIC_TAC_TOE, Lowest(TIC_TAC_TOE), Highest(TIC_TAC_TOE), 6, plies=1)
     width = [r.estimate.score_high - r.estimate.score_low for r in (result, once)]
     assert width[0] > 0.7 * width[1]  # a hundred games, but hardly more certain
+
+
+def test_one_opening_with_the_same_games_has_no_interval():
+    result = play(TIC_TAC_TOE, Lowest(TIC_TAC_TOE), Highest(TIC_TAC_TOE), 20, plies=0)
+    assert result.copies == 18 and result.tally.games == 20
+    assert not result.estimate.has_interval and str(result.estimate) == "unknown"
+    assert result.sampled == "" == result.as_dict()["interval_over"]
+
+
+def test_different_rounds_of_one_opening_are_its_sample():
+    result = play(CONNECT_FOUR, "uct:50", "random", 20, plies=0)
+    assert len(result.scores_by_opening) == 1 and len(result.samples) == 10
+    assert result.sampled == "10 different rounds of one opening"
+    assert 0.7 < result.estimate.score_low < result.estimate.score < 1.0
 
 
 def test_an_agent_against_itself_is_even_whatever_the_first_move_is_worth():
@@ -119,8 +133,18 @@ def test_saved_games_replay_to_their_results(tmp_path, game):
         for action in row["actions"]:
             game.apply(state, action)
         assert state.is_over and row["returns"] == state.returns.tolist()
-        assert len(row["opening"]) + len(row["moves"]) == len(row["actions"])
+        for name, action in zip(row["moves"], row["actions"], strict=True):
+            assert name.startswith("(") or name == game.action_name(action)
+        assert 0 < row["opening_plies"] < len(row["moves"])
         assert set(row["seats"]) <= {"uct:10", "random"}
+
+
+def test_saved_games_of_earlier_versions_are_read():
+    """They had the opening's moves in a column of their own; `actions` are the whole game."""
+    row = {"game": "tic-tac-toe", "seats": ["a", "b"], "opening": ["b2"], "moves": ["a1", "c3"]}
+    line = json.dumps(row | {"actions": [4, 0, 8], "returns": [-1, 1], "ending": "resigned"})
+    (saved,) = read_match_games(line)
+    assert saved.moves == [4, 0, 8] and saved.resigned == 0
 
 
 def test_saved_games_can_be_parquet(tmp_path):

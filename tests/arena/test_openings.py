@@ -6,6 +6,7 @@ from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TRIO
 
 from plainzero import SearchConfig, make_game, search
 from plainzero.arena.openings import draw_openings, position_key
+from plainzero.opponents.perfect import move_outcomes
 
 
 @pytest.mark.parametrize("game", [CONNECT_FOUR, TRIO, make_game("2048(target=64)")])
@@ -63,6 +64,28 @@ def test_chosen_openings_are_more_even_than_random_ones():
         return np.mean([abs(result.value) for result in results])
 
     assert advantage(even) < 0.75 * advantage(drawn)
+
+
+@pytest.mark.parametrize(("plies", "count"), [(3, 20), (4, 50), (None, 50)])
+def test_connect_four_starts_from_drawn_positions(plies, count):
+    """Three of four positions after random plies are decided."""
+    openings = draw_openings(CONNECT_FOUR, count, 1, plies)
+    outcomes = move_outcomes(CONNECT_FOUR, [opening.state for opening in openings]).max(axis=1)
+    assert len(openings) == count and not outcomes.any()
+
+
+def test_drawn_openings_come_before_decided_ones():
+    """Connect Four has too few drawn positions of two plies: all are used, and others fill up."""
+    chosen, every = (draw_openings(CONNECT_FOUR, n, 1, plies=2) for n in (8, 100))
+    drawn = [
+        sum(move_outcomes(CONNECT_FOUR, [opening.state])[0].max() == 0 for opening in openings)
+        for openings in (chosen, every)
+    ]
+    assert len(chosen) == 8 and drawn[0] == drawn[1] < 8
+
+
+def test_a_game_without_draws_gets_openings_too():
+    assert len(draw_openings(make_game("hex(size=3)"), 4, seed=0)) == 4
 
 
 def test_negative_plies_are_refused():

@@ -1,11 +1,20 @@
 """`plainzero bench learning`: trains by the default command, then plays against a yardstick."""
 
+import dataclasses
 import json
 
 import pytest
 
 from plainzero import check_game, make_game
-from plainzero.bench.learning import STRANGER_GAMES, _at, yardstick
+from plainzero.bench.learning import (
+    STRANGER_GAMES,
+    LearnedGame,
+    LearningReport,
+    Strength,
+    _at,
+    yardstick,
+)
+from plainzero.cli.bench import _print_learning
 
 QUICK = ("--games", "2", "--simulations", "4", "--yardstick", "random", "--device", "cpu", "--json")
 SMALL = (
@@ -24,7 +33,7 @@ def test_a_game_is_trained_and_measured_at_three_points(plainzero, tmp_path):
     first, _, last = row["strengths"]
     assert row["first_generation_seconds"] <= first["seconds"] <= last["seconds"]
     assert 0 < first["step"] <= last["step"] and first["games"] <= last["games"]
-    assert 0 <= last["interval"][0] <= last["score"] <= last["interval"][1] <= 1
+    assert 0 <= last["score"] <= 1 and last["interval"] is None  # of one opening
     code, out, err = plainzero(*arguments)
     assert code == 2 and "is already a run" in err
     code, out, _ = plainzero(*arguments, "--minutes", "0.5", "--measure-only")
@@ -43,6 +52,17 @@ def test_an_unknown_game_is_refused_before_anything_is_trained(plainzero, tmp_pa
     code, out, err = plainzero("bench", "learning", "shogi", "--folder", str(tmp_path))
     assert (code, out) == (2, "") and "there is no game 'shogi'" in err
     assert not any(tmp_path.iterdir())
+
+
+def test_a_score_has_an_interval_only_if_one_can_be_computed(capsys):
+    at = Strength(1.0, 60.0, 100, 50, 10.0, 1.0, 0.5, score=0.5, interval=None)
+    known = dataclasses.replace(at, score=0.9, interval=(0.7, 0.97))
+    unplayed = dataclasses.replace(at, score=None)
+    row = LearnedGame("a game", "random", 1.0, [at, known, unplayed])
+    _print_learning(LearningReport({}, {}, {}, [row]))
+    out = capsys.readouterr().out
+    assert "50%" in out and "90% (70%–97%)" in out
+    assert out.count("(") == 1 and "100%" not in out
 
 
 def test_strength_is_that_of_the_latest_complete_generation():

@@ -1,6 +1,7 @@
 """Perfect play and random play."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from minimax import minimax_values
 
 from plainzero import Game, make_game
 from plainzero.opponents.connect_four.kernels import ILLEGAL
-from plainzero.opponents.perfect import PerfectAgent, has_perfect, move_outcomes
+from plainzero.opponents.perfect import PerfectAgent, best_moves, has_perfect, move_outcomes
 from plainzero.opponents.random_agent import RandomAgent
+
+PONS = Path(__file__).parents[3] / "shared" / "data" / "connect4"
 
 
 @pytest.mark.parametrize(
@@ -79,6 +82,97 @@ def test_perfect_play_varies_only_with_the_seed():
     chosen = {tuple(agent.choose(states, seed)) for seed in range(10)}
     assert len(chosen) > 5
     assert agent.choose(states, 3) == agent.choose(states, 3)
+
+
+def after(game, names):
+    state = game.new_state()
+    for name in names:
+        game.apply(state, game.parse_action(name))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("moves", "best"),
+    [
+        ("112233", "4"),  # wins at once, though other moves win later
+        ("11223", "4"),  # the only move that does not lose at once
+        ("3344", "25"),  # an open three wins with the next stone
+    ],
+)
+def test_the_quickest_win_and_the_only_defence_are_played(moves, best):
+    game = make_game("connect-four")
+    assert best_moves(game, after(game, moves)) == [int(column) - 1 for column in best]
+
+
+def test_a_lost_opening_prevents_the_open_three():
+    game = make_game("connect-four")
+    state = after(game, "413")  # the second player has lost, and 2 or 5 threatens two fours
+    assert move_outcomes(game, [state]).max() == -1
+    assert set(best_moves(game, state)) <= {1, 4, 5}
+
+
+def test_a_lost_position_of_tic_tac_toe_blocks_the_line():
+    game = make_game("tic-tac-toe")
+    state = game.new_state()
+    for action in (0, 1, 4):
+        game.apply(state, action)
+    assert move_outcomes(game, [state]).max() == -1
+    assert best_moves(game, state) == [8]
+
+
+def plies_to_the_end(game, state):
+    """The plies that the game lasts with perfect play, by plain minimax."""
+
+    def judge(state):
+        if state.is_over:
+            return float(state.returns[0]), 0
+        sign = 1 if state.to_play == 0 else -1
+        found = []
+        for action in game.legal(state):
+            child = game.copy(state)
+            game.apply(child, action)
+            value, plies = judge(child)
+            found.append((sign * value, plies + 1))
+        best = max(value for value, _ in found)
+        lengths = [plies for value, plies in found if value == best]
+        return sign * best, (min if best > 0 else max)(lengths)
+
+    return judge(state)
+
+
+@pytest.mark.parametrize(
+    ("name", "plies"), [("tic-tac-toe", 4), ("connect-four(rows=4,cols=4)", 8), ("hex(size=3)", 3)]
+)
+def test_decided_games_last_as_long_as_minimax_says(random_positions, name, plies):
+    game = make_game(name)
+    checked = 0
+    for state in random_positions(game, 30, plies, seed=4):
+        value, length = plies_to_the_end(game, state)
+        for action in best_moves(game, state) if value else []:
+            child = game.copy(state)
+            game.apply(child, action)
+            assert plies_to_the_end(game, child) == (value, length - 1)
+            checked += 1
+    assert checked >= 8
+
+
+@pytest.mark.parametrize("name", ["Test_L3_R1", "Test_L2_R1"])
+def test_perfect_games_last_as_long_as_the_published_scores_say(name):
+    if not (PONS / name).exists():
+        pytest.skip("needs Pascal Pons' positions in ../shared/data")
+    game = make_game("connect-four")
+    agent = PerfectAgent(game)
+    lines = [line.split() for line in (PONS / name).read_text().splitlines()]
+    decided = [(moves, int(score)) for moves, score in lines if score != "0"][:40]
+    for moves, score in decided:
+        state = after(game, moves)
+        mover = int(state.to_play)
+        while not state.is_over:
+            game.apply(state, agent.choose([state], seed=1)[0])
+        assert np.sign(state.returns[mover]) == np.sign(score)
+        winner = int(np.argmax(state.returns))
+        # A win with the last stone scores 1, with the one before it 2, and so on.
+        assert 22 - int(state.stones[winner]).bit_count() == abs(score), moves
 
 
 def test_random_play_uses_every_legal_move_and_its_seed():

@@ -30,7 +30,7 @@ STAGES = ("opening", "middle", "end")
 
 
 class Measure(NamedTuple):
-    """A mean with its 95 % interval; None without data."""
+    """A mean with its 95 % interval; None without data, and for the interval of one number."""
 
     mean: float | None
     low: float | None
@@ -229,10 +229,10 @@ def _share(hits: NDArray[np.bool_]) -> Measure:
 
 
 def _mean(numbers: NDArray[np.float64], generator: np.random.Generator) -> Measure:
-    """A mean with its bootstrap interval."""
+    """A mean with its bootstrap interval, which takes two numbers or more."""
     count = len(numbers)
-    if count == 0:
-        return Measure(None, None, None)
+    if count < 2:
+        return Measure(float(numbers[0]) if count else None, None, None)
     resampled = np.array(
         [numbers[generator.integers(0, count, count)].mean() for _ in range(_RESAMPLES)]
     )
@@ -245,5 +245,5 @@ def _as_dict(measures: Measures) -> dict[str, Any]:
     for field in dataclasses.fields(measures)[1:]:
         measure: Measure = getattr(measures, field.name)
         named[field.name] = measure.mean
-        named[f"{field.name}_interval"] = [measure.low, measure.high]
+        named[f"{field.name}_interval"] = None if measure.low is None else [*measure[1:]]
     return named

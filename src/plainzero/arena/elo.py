@@ -5,7 +5,7 @@ independent, because the same two agents play them with seats exchanged, so the 
 openings, not games. The interval is Wilson's, which stays within 0 … 1, for the number of
 *effective* games that would give the variance seen between openings. One virtual opening that
 deviates by half a point keeps that variance above zero; without it, ten draws in a row would give
-certainty. At 100 % the upper end is infinite.
+certainty. At 100 % the upper end is infinite. One opening is no sample, so its interval is 0 … 1.
 """
 
 import math
@@ -41,17 +41,30 @@ class EloEstimate:
         """The upper end of the difference."""
         return elo_difference(self.score_high)
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether the games say anything about other games."""
+        return (self.score_low, self.score_high) != (0.0, 1.0)
+
+    @property
+    def score_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the score; None if the games give none."""
+        return (self.score_low, self.score_high) if self.has_interval else None
+
     def as_dict(self) -> dict[str, Any]:
-        """As JSON-compatible values; None for infinite ones."""
+        """As JSON-compatible values; None for infinite ones and for missing intervals."""
+        interval = self.score_interval
         return {
             "score": self.score,
-            "score_interval": [self.score_low, self.score_high],
+            "score_interval": list(interval) if interval else None,
             "elo": _finite(self.elo),
-            "elo_interval": [_finite(self.low), _finite(self.high)],
+            "elo_interval": [_finite(self.low), _finite(self.high)] if interval else None,
         }
 
     def __str__(self) -> str:
-        """The difference as text: `+35 (+10 to +61)`, `above +212`."""
+        """The difference as text: `+35 (+10 to +61)`, `above +212`, `unknown`."""
+        if not self.has_interval:
+            return "unknown"
         if math.isinf(self.elo):
             return f"above {self.low:+.0f}" if self.elo > 0 else f"below {self.high:+.0f}"
         return f"{self.elo:+.0f} ({self.low:+.0f} to {self.high:+.0f})"
@@ -71,18 +84,20 @@ def expected_score(difference: float) -> float:
     return 1.0 / (1.0 + math.pow(10.0, -difference / 400.0))
 
 
-def estimate_elo(scores_by_opening: Sequence[Sequence[float]]) -> EloEstimate:
+def estimate_elo(samples: Sequence[Sequence[float]]) -> EloEstimate:
     """The score over all games and its 95 % interval.
 
     Args:
-        scores_by_opening: for each opening the scores (1, ½, 0) of its games.
+        samples: for each opening the scores (1, ½, 0) of its games.
     """
-    groups = [np.asarray(scores, float) for scores in scores_by_opening if len(scores)]
+    groups = [np.asarray(scores, float) for scores in samples if len(scores)]
     if not groups:
         return EloEstimate(0.5, 0.0, 1.0)
     games = sum(len(group) for group in groups)
     total = float(sum(group.sum() for group in groups))
     score = total / games
+    if len(groups) == 1:
+        return EloEstimate(score, 0.0, 1.0)
     spread = sum(float((group - score).sum()) ** 2 for group in groups)
     virtual = (0.5 * games / len(groups)) ** 2
     variance = (spread + virtual) / games**2  # of the mean, openings as units

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.arena.match import MatchSettings, play_match, seatings
-from plainzero.arena.openings import draw_openings
+from plainzero.arena.openings import QUICK, draw_openings
 from plainzero.arena.sprt import Sprt, Verdict
 from plainzero.games.contract import Game
 from plainzero.opponents.agent import Agent
@@ -104,7 +104,8 @@ def _decide(
 ) -> GateResult:
     """Plays batches of openings until the test ends or the maximum is reached."""
     per_opening = len(seatings(game.num_players))
-    openings = draw_openings(game, max(1, limits.games // per_opening), seed, limits.plies)
+    needed = max(1, limits.games // per_opening)
+    openings = draw_openings(game, needed, seed, limits.plies, QUICK)
     at_once = max(1, limits.games_at_once // per_opening)
     units: list[float] = []
     games, ratio, verdict = 0, 0.0, test.verdict(0.0)

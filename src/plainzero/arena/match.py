@@ -15,7 +15,7 @@ from typing import Any
 
 from plainzero.arena.elo import EloEstimate, estimate_elo
 from plainzero.arena.match_games import FIRST, SECOND, FinishedGame, MatchGame, compare
-from plainzero.arena.openings import Opening, draw_openings
+from plainzero.arena.openings import CAREFUL, Balance, Opening, draw_openings
 from plainzero.games.contract import Game
 from plainzero.opponents.agent import Agent, Stop, Stopped, check_stop, choose_moves
 from plainzero.opponents.search_agent import child_seed
@@ -63,6 +63,29 @@ class MatchResult:
         return list(scores.values())
 
     @functools.cached_property
+    def samples(self) -> list[list[float]]:
+        """The scores by opening, which the interval is over.
+
+        If all games have the same opening, each set of seatings with different moves counts: the
+        interval is then for this opening only.
+        """
+        if len(self.scores_by_opening) != 1:
+            return self.scores_by_opening
+        scores: dict[tuple[tuple[int, ...], ...], list[float]] = collections.defaultdict(list)
+        for records in self.rounds:
+            scores[tuple(record.moves for record in records)] += _scores(records)
+        return list(scores.values())
+
+    @property
+    def sampled(self) -> str:
+        """What the interval was computed from; empty if the games allow none."""
+        if len(self.scores_by_opening) > 1:
+            return f"{len(self.samples)} openings"
+        if len(self.samples) > 1:
+            return f"{len(self.samples)} different rounds of one opening"
+        return ""
+
+    @functools.cached_property
     def tally(self) -> Tally:
         """Wins, draws and losses in total."""
         return _tally([score for scores in self.scores_by_opening for score in scores])
@@ -79,7 +102,7 @@ class MatchResult:
     @functools.cached_property
     def estimate(self) -> EloEstimate:
         """Score and Elo difference with their intervals."""
-        return estimate_elo(self.scores_by_opening)
+        return estimate_elo(self.samples)
 
     @functools.cached_property
     def copies(self) -> int:
@@ -108,6 +131,7 @@ class MatchResult:
             **self.estimate.as_dict(),
             "by_seat": [vars(seat_tally) for seat_tally in self.tally_by_seat],
             "openings": len(self.scores_by_opening),
+            "interval_over": self.sampled,
             "copies": self.copies,
             "lost_by_fault": [len(reasons) for reasons in self.faults],
             "faults": [dict(collections.Counter(reasons)) for reasons in self.faults],
@@ -125,6 +149,7 @@ class MatchSettings:
     )
     seed: int = 0
     openings: tuple[Opening, ...] = ()  # if given, each of these once, whatever `games` is
+    balance: Balance = CAREFUL  # how much is done to find even openings
 
     def __post_init__(self) -> None:
         """Refuses a match without games."""
@@ -136,7 +161,7 @@ class MatchSettings:
         if self.openings:
             return list(self.openings)
         needed = -(-self.games // len(seatings(game.num_players)))
-        drawn = draw_openings(game, needed, child_seed(self.seed, 0), self.plies)
+        drawn = draw_openings(game, needed, child_seed(self.seed, 0), self.plies, self.balance)
         return [drawn[i % len(drawn)] for i in range(needed)]
 
 

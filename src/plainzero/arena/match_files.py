@@ -76,7 +76,7 @@ def save_transcripts(results: "Sequence[MatchResult]", beside: Path | None = Non
 
 
 def read_match_games(text: str) -> Iterator[SavedGame]:
-    """The games in JSON lines.
+    """The games in JSON lines, of this version or an earlier one: `actions` are whole games in all.
 
     Raises:
         ValueError: for an invalid line, with its number.
@@ -94,12 +94,11 @@ def read_match_games(text: str) -> Iterator[SavedGame]:
 
 
 def _as_row(result: "MatchResult", record: "FinishedGame") -> dict[str, Any]:
-    opening, moves = _move_names(result, record)
     return {
         "game": result.game.name,
         "seats": [result.names[seat] for seat in record.seats],
-        "opening": opening,
-        "moves": moves,
+        "opening_plies": len(record.opening),
+        "moves": _move_names(result, record),
         "actions": [*record.opening, *record.moves],
         "returns": list(record.returns),
         "ending": "rules" if record.loser is None else "fault" if record.fault else "resigned",
@@ -107,15 +106,15 @@ def _as_row(result: "MatchResult", record: "FinishedGame") -> dict[str, Any]:
     }
 
 
-def _move_names(result: "MatchResult", record: "FinishedGame") -> tuple[list[str], list[str]]:
-    """The names of the opening's moves and of the later ones; chance's are in parentheses."""
+def _move_names(result: "MatchResult", record: "FinishedGame") -> list[str]:
+    """The names of all moves from the start; chance's are in parentheses."""
     game, names = result.game, []
     state = game.new_state()
     for action in (*record.opening, *record.moves):
         is_chance = state.to_play == CHANCE
         names.append(f"({game.outcome_name(action)})" if is_chance else game.action_name(action))
         game.apply(state, action)
-    return names[: len(record.opening)], names[len(record.opening) :]
+    return names
 
 
 def _as_parquet(rows: list[dict[str, Any]]) -> bytes:

@@ -109,6 +109,8 @@ def _draw_elo(axes: Any, places: Sequence[float], rows: Sequence[SweepRow]) -> N
         estimate = row.match.estimate
         low, high = estimate.low, estimate.high
         middle = estimate.elo if np.isfinite(estimate.elo) else (low if estimate.elo > 0 else high)
+        if not estimate.has_interval:
+            continue
         if np.isfinite(estimate.elo):
             ends = [[middle - low], [high - middle]]
             axes.errorbar([place], [middle], yerr=ends, **_points(_ACCENT))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from plainzero.arena.accuracy import evaluate_positions, sample_positions
 from plainzero.arena.agent_specs import parse_agent
 from plainzero.arena.match import MatchSettings, play_match, seatings
-from plainzero.arena.openings import Opening, draw_openings
+from plainzero.arena.openings import QUICK, Opening, draw_openings
 from plainzero.arena.ratings import Pairing, fit_ratings, rate_against
 from plainzero.games.contract import Game
 from plainzero.opponents.agent import Agent
@@ -96,7 +96,7 @@ class StrengthMeter:
             result = play_match(
                 self.game,
                 (self.anchors[upper], self.anchors[upper - 1]),
-                MatchSettings(_ANCHOR_GAMES, seed=child_seed(self.seed, upper)),
+                MatchSettings(_ANCHOR_GAMES, seed=child_seed(self.seed, upper), balance=QUICK),
                 stop=lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
             )
             tally = result.tally
@@ -133,7 +133,7 @@ class StrengthMeter:
     def _openings(self) -> list[tuple[Opening, ...]]:
         """The openings of each round, all different if the game has enough."""
         needed = -(-_GAMES // len(seatings(self.game.num_players)))
-        drawn = draw_openings(self.game, needed * _ROUNDS, self.seed)
+        drawn = draw_openings(self.game, needed * _ROUNDS, self.seed, balance=QUICK)
         chosen = [drawn[i % len(drawn)] for i in range(needed * _ROUNDS)]
         return [tuple(chosen[i * needed :][:needed]) for i in range(_ROUNDS)]
 

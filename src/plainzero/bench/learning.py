@@ -78,7 +78,7 @@ class Strength:
     policy_loss: float
     value_loss: float
     score: float | None  # against the yardstick; None without a match
-    interval: tuple[float, float] | None  # 95 %
+    interval: tuple[float, float] | None  # 95 %; None if one opening was played
 
 
 @dataclass(frozen=True)
@@ -185,10 +185,7 @@ def _measure(
         agent = f"run:{folder.path}@{latest['step']}:{options.simulations}"
         agents = (parse_agent(agent, game), parse_agent(opponent, game))
         result = play_match(game, agents, MatchSettings(options.games, seed=options.seed))
-        score, interval = (
-            result.estimate.score,
-            (result.estimate.score_low, result.estimate.score_high),
-        )
+        score, interval = result.estimate.score, result.estimate.score_interval
     seconds = latest["seconds"]
     return Strength(
         share=share,

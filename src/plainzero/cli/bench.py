@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from plainzero.bench.games import Comparison, GamesReport
     from plainzero.bench.gpu_search import GpuReport
-    from plainzero.bench.learning import LearnedGame, LearningReport
+    from plainzero.bench.learning import LearnedGame, LearningReport, Strength
     from plainzero.bench.measure import Report
     from plainzero.bench.selfplay import SelfPlayReport
 
@@ -250,7 +250,8 @@ def _print_learning(report: "LearningReport") -> None:
     console.print(f"Seconds to the first generation: {', '.join(firsts)}.", highlight=False)
     console.print(
         "Positions per second, self-play and learning together; policy and value loss; score of "
-        "the trained network against the yardstick with its 95 % interval, a draw counting half.",
+        "the trained network against the yardstick with its 95 % interval, a draw counting half; "
+        "one opening gives no interval.",
         style="dim",
     )
 
@@ -263,12 +264,18 @@ def _learning_cells(row: "LearnedGame") -> list[list[str]]:
             f"{at.positions_per_second:,.0f}",
             f"{at.policy_loss:.3f}",
             f"{at.value_loss:.3f}",
-            f"[bold]{at.score:.0%}[/] ({at.interval[0]:.0%}–{at.interval[1]:.0%})"
-            if at.score is not None and at.interval is not None
-            else "",
+            _score(at),
         ]
         for at in row.strengths
     ]
+
+
+def _score(at: "Strength") -> str:
+    """The score with its interval, if any."""
+    if at.score is None:
+        return ""
+    interval = "" if at.interval is None else f" ({at.interval[0]:.0%}–{at.interval[1]:.0%})"
+    return f"[bold]{at.score:.0%}[/]{interval}"
 
 
 def _print_games(report: "GamesReport") -> None:

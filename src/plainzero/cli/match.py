@@ -31,7 +31,11 @@ def match(
     ] = 100,
     plies: Annotated[
         int | None,
-        typer.Option(min=0, help="Random plies per opening (default: as few as needed)."),
+        typer.Option(
+            min=0,
+            help="Random plies per opening (default: as few as needed). Even openings are used: "
+            "drawn ones by a solver if it answers at once, else the most even of 6 by search.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     save: Annotated[
@@ -103,9 +107,10 @@ def _show(result: "MatchResult", save: Path | None, faults: dict[str, str]) -> N
         table.add_row(name, *map(str, numbers), style="bold" if name == "total" else "")
     console.print(table)
     estimate = result.estimate
-    low, high = 100 * estimate.score_low, 100 * estimate.score_high
+    ends = estimate.score_interval
+    interval = f" ({100 * ends[0]:.1f}–{100 * ends[1]:.1f})" if ends else ""
     lines = {
-        "score": f"{100 * estimate.score:.1f} % ({low:.1f}–{high:.1f})",
+        "score": f"{100 * estimate.score:.1f} %{interval}",
         "Elo": f"[bold]{estimate}[/]",
         "openings": f"{len(result.scores_by_opening)}, each from all seats",
     }
@@ -118,4 +123,16 @@ def _show(result: "MatchResult", save: Path | None, faults: dict[str, str]) -> N
     lines |= {title: escape(text) for title, text in faults.items()}
     for title, text in lines.items():
         console.print(f"[dim]{title:<10}[/]{text}", soft_wrap=True)
-    console.print("[dim]in parentheses: 95 % intervals[/]")
+    console.print(f"[dim]{_explain_interval(result)}[/]", soft_wrap=True)
+
+
+def _explain_interval(result: "MatchResult") -> str:
+    if not result.sampled:
+        return (
+            "no interval: every round repeats the same games of one opening, which says nothing "
+            "about other games"
+            if len(result.rounds) > 1
+            else "no interval: it takes more than one opening"
+        )
+    narrow = "; they hold for this opening only" if len(result.scores_by_opening) == 1 else ""
+    return f"in parentheses: 95 % intervals, over {result.sampled}{narrow}"

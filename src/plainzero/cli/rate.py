@@ -25,7 +25,11 @@ def rate(
     games: Annotated[int, typer.Option(min=1, help="Games per pairing.")] = 40,
     plies: Annotated[
         int | None,
-        typer.Option(min=0, help="Random plies per opening (default: as few as needed)."),
+        typer.Option(
+            min=0,
+            help="Random plies per opening (default: as few as needed). Even openings are used: "
+            "drawn ones by a solver if it answers at once, else the most even of 6 by search.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     save: Annotated[

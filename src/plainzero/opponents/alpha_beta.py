@@ -98,10 +98,15 @@ class AlphaBeta:
         require_choices([state])
         return self._deepen(state, True, stop, on_depth)
 
-    def solve(self, state: Any, stop: Stop | None = None) -> Analysis:
-        """The values of all legal moves, searched at full depth; quick and late wins are equal.
+    def solve(self, state: Any, stop: Stop | None = None, decay: float = 1.0) -> Analysis:
+        """The values of all legal moves, searched at full depth.
 
-        For games that end within the depth. Later calls reuse the table.
+        For games that end within the depth. Later calls with the same decay reuse the table.
+
+        Args:
+            state: the position.
+            stop: see the class.
+            decay: factor for each ply a result lies ahead; with 1, quick and late wins are equal.
 
         Raises:
             Stopped: when `stop` returns true; the table keeps its entries.
@@ -109,7 +114,9 @@ class AlphaBeta:
         require_choices([state])
         check_stop(stop)
         work = self._make_work(state, needs_all=True)
-        work.cursor[0].salt, work.cursor[0].decay = 0, 1.0
+        # Values with different decays must not share entries.
+        work.cursor[0].salt = 0 if decay == 1.0 else np.float64(decay).view(np.uint64)
+        work.cursor[0].decay = decay
         return self._search(work, self._most_plies, stop)
 
     def _deepen(

@@ -54,20 +54,30 @@ class ConnectFourSolver:
         self._lock = threading.Lock()  # of the table
         self.nodes = 0  # visited since the solver was created
 
-    def solve(self, state: Any, stop: Stop | None = None) -> int:
+    def solve(
+        self, state: Any, stop: Stop | None = None, low: int | None = None, high: int | None = None
+    ) -> int:
         """The score for the mover, as defined by Pascal Pons.
 
         0 is a draw; a win counts the winner's unplayed stones plus one, so that quicker wins score
         higher; a loss counts the same for the opponent, negated.
+
+        Args:
+            state: the position.
+            stop: see the class.
+            low: scores below this one count as this one, which takes less time.
+            high: scores above this one count as this one.
 
         Raises:
             ValueError: when the game is over or the state is of another game.
         """
         own, occupied = self._stones(state)
         left = self._board.cells - occupied.bit_count()
-        work = self._make_work(-(left // 2), (left + 1) // 2)
+        least, most = -(left // 2), (left + 1) // 2
+        low, high = least if low is None else low, most if high is None else high
+        work = self._make_work(max(least, low), min(most, high))
         self._run(kernels.find_score, stop, work, np.uint64(own), np.uint64(occupied))
-        return int(work.cursor[0].low)
+        return min(high, max(low, int(work.cursor[0].low)))
 
     def outcomes(
         self,

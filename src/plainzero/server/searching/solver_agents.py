@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from plainzero.games.contract import Game
 from plainzero.opponents import alpha_beta
-from plainzero.opponents.agent import Stopped
+from plainzero.opponents.agent import Stop, Stopped
 from plainzero.opponents.alpha_beta import AlphaBeta, best_actions
-from plainzero.opponents.perfect import move_outcomes
+from plainzero.opponents.perfect import best_moves, move_outcomes
 from plainzero.server.api.schemas import searching as messages
 from plainzero.server.position_views import legal_moves, name_move
 from plainzero.server.searching.scheduler import Slot
@@ -61,15 +61,16 @@ def run_perfect(query: Query, seconds: float) -> tuple[int, messages.Analysis]:
         ValueError: if the position was not solved in time, or before it was stopped.
     """
     game, state, seed, slot, _ = query
+    is_over = _make_stop(query, seconds)
     try:
-        found = find_outcomes(query, seconds)
+        found = move_outcomes(game, [state], stop=is_over)[0]
+        best = random.Random(seed).choice(best_moves(game, state, is_over))
     except Stopped:
         end = "before it was stopped" if slot.stop.is_set() else f"in {seconds:g} seconds"
         raise ValueError(
             f"the position was not solved {end}; ask again to continue from there"
         ) from None
     exact = {action: float(found[action]) for action in game.legal(state)}
-    best: int = random.Random(seed).choice(np.flatnonzero(found == found.max()).tolist())
     return best, make_analysis(
         game, state, best, q=exact, value=exact[best], is_proven=True, exact=exact
     )
@@ -81,14 +82,20 @@ def find_outcomes(query: Query, seconds: float) -> NDArray[np.int8]:
     Raises:
         Stopped: if time is over, or the search was stopped.
     """
+    stop = _make_stop(query, seconds)
+    outcomes: NDArray[np.int8] = move_outcomes(query.game, [query.state], stop=stop)[0]
+    return outcomes
+
+
+def _make_stop(query: Query, seconds: float) -> Stop:
+    """Returns true when the time is over or the search was stopped; lets others work."""
     slot, deadline = query.slot, time.monotonic() + seconds
 
     def is_over() -> bool:
         slot.yield_to_others()
         return slot.stop.is_set() or time.monotonic() > deadline
 
-    outcomes: NDArray[np.int8] = move_outcomes(query.game, [query.state], stop=is_over)[0]
-    return outcomes
+    return is_over
 
 
 def make_analysis(

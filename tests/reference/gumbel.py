@@ -13,8 +13,8 @@ def choose_at_root(root: Node, config: SearchConfig) -> Edge:
     """Sequential halving: the best of the edges that have the required number of visits."""
     done = sum(edge.tried - edge.visits_before for edge in root.edges)
     required = required_visits(len(root.edges), config)[done]
-    edges = [edge for edge in root.edges if edge.tried - edge.visits_before == required]
-    return best_of(root, edges or root.edges, config)
+    edges = [edge for edge in root.unproven if edge.tried - edge.visits_before == required]
+    return best_of(root, edges or root.unproven, config)
 
 
 def best_of(root: Node, edges: list[Edge], config: SearchConfig) -> Edge:
@@ -24,14 +24,14 @@ def best_of(root: Node, edges: list[Edge], config: SearchConfig) -> Edge:
 
 def choose_below_root(node: Node, config: SearchConfig) -> Edge:
     """The edge whose share of the visits is furthest below the improved policy."""
-    policy = dict(zip(node.edges, improved_policy(node, config), strict=True))
-    edges = [edge for edge in node.edges if edge.proven != -1.0] or node.edges[:1]
+    edges = node.unproven
+    policy = dict(zip(edges, improved_policy(node, edges, config), strict=True))
     return max(edges, key=lambda edge: policy[edge] - edge.tried / (1 + node.tried_sum))
 
 
-def improved_policy(node: Node, config: SearchConfig) -> list[float]:
-    """π' = softmax(ℓ + σ(completed Q)), one number per edge."""
-    logits = [improved_logit(node, edge, config) for edge in node.edges]
+def improved_policy(node: Node, edges: list[Edge], config: SearchConfig) -> list[float]:
+    """π' = softmax(ℓ + σ(completed Q)) over these edges of the node."""
+    logits = [improved_logit(node, edge, config) for edge in edges]
     powers = [math.exp(logit - max(logits)) for logit in logits]
     return [power / sum(powers) for power in powers]
 

@@ -18,7 +18,6 @@ from .evaluation import (
     random_game,
     returns,
     set_priors,
-    split,
 )
 from .result import ReferenceResult, read_result
 from .selection import choose_edge, prepare_root
@@ -128,8 +127,6 @@ class ReferenceSearcher:
         edge = choose_edge(node, amaf_node, self.config, self.streams)
         edge.pending += 1
         path = [*at.path, (node, edge)]
-        if edge.proven is not None:
-            return Leaf(path, node, split(self.game, node.mover, edge.proven))
         is_new = edge.child is None
         child = self.play(node, edge) if edge.child is None else edge.child
         if child.state.is_over:
@@ -205,7 +202,7 @@ class ReferenceSearcher:
     def count(self, leaf: Leaf, result: list[float]) -> None:
         """Counts a simulation and backs up its result."""
         self.simulations += 1
-        back_up(leaf, result)
+        back_up(self.game, leaf, result)
         if self.config.proven_values and leaf.node.state.is_over:
             prove(self.game, leaf, result)
 

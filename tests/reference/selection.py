@@ -54,13 +54,13 @@ def choose_outcome(edges: list[Edge], x: float) -> Edge:
 def choose_by_score(node: Node, amaf_node: Node, config: SearchConfig) -> Edge:
     """The edge with the largest score; the first of equals."""
     edges = [edge for edge in node.edges if not is_left_out(node, edge, config)]
-    edges = edges or [edge for edge in node.edges if edge.proven != -1.0] or node.edges[:1]
+    edges = edges or node.unproven
     return max(edges, key=lambda edge: score_of(node, edge, amaf_node, config))
 
 
 def is_left_out(node: Node, edge: Edge, config: SearchConfig) -> bool:
     """Whether a proof, the prior threshold, widening or pruning rules the edge out."""
-    if edge.proven == -1.0 or edge.prior < config.prior_threshold:
+    if edge.proven is not None or edge.prior < config.prior_threshold:
         return True
     if config.widening:
         width = math.ceil(config.widening * (1 + node.tried_sum) ** config.widening_exponent)

@@ -16,6 +16,7 @@ class Edge:
     square_sum: float = 0.0
     pending: int = 0  # p
     proven: float | None = None
+    proof_length: int = 0  # moves to the end of the proof, this one included
     gumbel: float = 0.0
     visits_before: int = 0  # of a root's edge when the search began
     child: "Node | None" = None
@@ -56,6 +57,16 @@ class Node:
     def value(self) -> float:
         """V, for the mover."""
         return self.totals[self.mover] / (1 + self.visits)
+
+    @property
+    def unproven(self) -> list[Edge]:
+        """The edges that are not proven."""
+        return [edge for edge in self.edges if edge.proven is None]
+
+    @property
+    def floor(self) -> float:
+        """The best proven value of the mover's moves, at least the worst result."""
+        return max([-1.0, *(edge.proven for edge in self.edges if edge.proven is not None)])
 
     @property
     def tried_sum(self) -> int:

@@ -160,7 +160,7 @@ def _search_batches(
         states = list(positions.states[first : first + step])
         results = searcher.search(states, child_seed(seed, first))
         # Adds one simulation distributed by the prior, so that no probability is exactly 0.
-        policy = np.array([r.visits + r.prior.astype(float) for r in results])
+        policy = np.array([r.policy() * r.visits.sum() + r.prior for r in results])
         policy /= policy.sum(axis=1, keepdims=True)
         yield _Answers(
             np.array([result.action for result in results]),

@@ -13,16 +13,18 @@ from plainzero.games.contract import CHANCE, Game
 from plainzero.search.config import SearchConfig
 from plainzero.search.kernels.decision import (
     SMALLEST_TEMPERATURE,
+    at_least_proven,
     best_by_gumbel,
+    best_move,
+    most_visited,
+    write_playing_weights,
     write_policy_target,
 )
 from plainzero.search.kernels.random_streams import random_unit
 from plainzero.search.kernels.scratch import TREE_FULL, Scratch
-from plainzero.search.kernels.tree import ROOT, Tree
+from plainzero.search.kernels.tree import ROOT, WORST_RESULT, Tree
 from plainzero.search.tree_memory import bytes_each
-from plainzero.search.view import TRACE_KINDS, Clock, Edge, SearchTree, Simulation, edges_of
-
-_WORST_RESULT = -1.0
+from plainzero.search.view import TRACE_KINDS, Clock, SearchTree, Simulation, edges_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,17 @@ class SearchResult:
             proven = extras["is_proven"]
             exact[self._edges["action"][proven]] = extras["exact"][proven]
         return exact
+
+    @functools.cached_property
+    def proof_length(self) -> NDArray[np.int64]:
+        """[A] moves from here to the end of each proof, the move included; 0 if not proven.
+
+        The proofs found, which need not be the shortest.
+        """
+        if not self.roots.extras.size:
+            return np.zeros(self.game.num_actions, np.int64)
+        lengths = self.roots.extras["proof_length"][self.row, : len(self._edges)]
+        return self._by_action(lengths, np.int64)
 
     @functools.cached_property
     def values(self) -> NDArray[np.float64]:
@@ -126,10 +139,11 @@ class SearchResult:
         """The best move, without randomness: see docs/algorithm.md, "After the search"."""
         if self.config.selection == "gumbel" and self.visits.any() and not self.proven:
             index = best_by_gumbel(self.roots, self.scratch, self.options[0], self.row)
-            return int(self._edges[index].action)
-        if self.config.choice == "lcb" and not self.proven:
-            return self._best_by_bound()
-        return _most_visited(self._candidates)
+        elif self.config.choice == "lcb" and not self.proven:
+            index = self._best_by_bound()
+        else:
+            index = best_move(self.roots, self.options[0], self.row, ROOT)
+        return int(self._edges[index].action)
 
     @functools.cached_property
     def action(self) -> int:
@@ -152,21 +166,25 @@ class SearchResult:
         """[A] visits^(1/τ), normalised; one-hot at the best action for τ near 0."""
         if not temperature >= 0:
             raise ValueError(f"temperature is {temperature}; it must be 0 or more")
-        visits = self._by_candidate(self.visits)
+        weights = np.zeros(len(self._edges))
+        write_playing_weights(self.roots, self.options[0], self.row, weights)
+        visits = self._by_action(weights, np.float64)
         if temperature < SMALLEST_TEMPERATURE or not visits.any():
             return _one_hot(self.game.num_actions, self.best_action)
         return visits_to_policy(visits, temperature)
 
     @property
     def principal_variation(self) -> list[int]:
-        """The moves the search expects: the best action, then the most visited of each node."""
+        """The moves the search expects: the best action, then the best move of each node."""
         moves, node = [self.best_action], self._child(ROOT, self.best_action)
+        arrays, row = self.tree.arrays
         while node is not None and self.tree.state(node).to_play != CHANCE:
-            edges = [edge for edge in self.tree.edges(node) if edge.visits > 0]
-            if not edges:
+            edges = self.tree.edges(node)
+            if not any(edge.visits for edge in edges):
                 break
-            moves.append(_most_visited(edges))
-            node = self._child(node, moves[-1])
+            best = edges[best_move(arrays, self.options[0], row, node)]
+            moves.append(best.action)
+            node = best.child
         return moves
 
     @property
@@ -186,43 +204,27 @@ class SearchResult:
         result[self._edges["action"]] = numbers
         return result
 
-    @functools.cached_property
-    def _candidates(self) -> list[Edge]:
-        """The moves worth playing: those with a proven root's value, else those not proven lost."""
-        edges = edges_of(self.roots, self.row, ROOT)
-        if self.proven:
-            return [edge for edge in edges if edge.exact == self.value]
-        return [edge for edge in edges if edge.exact != -1.0] or edges
-
-    def _by_candidate(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """[A] the numbers with 0 for moves not worth playing, unless only zeros remain."""
-        kept = np.zeros_like(numbers)
-        actions = [edge.action for edge in self._candidates]
-        kept[actions] = numbers[actions]
-        return kept if self.proven or kept.any() else numbers
-
     def _best_by_bound(self) -> int:
-        """The largest lower confidence bound among moves with enough visits.
+        """The index of the largest lower confidence bound among moves with enough visits.
 
         If the bound of the most visited move is below the worst result, all bounds are too wide to
-        tell moves apart, and the most visited move is the best.
+        tell moves apart, and that move is the best. A proven move takes its place if worth as much.
         """
-        actions, squares = self._edges["action"], self.roots.extras["square_sum"][self.row]
-        square_sum = dict(zip(actions.tolist(), squares.tolist(), strict=False))
+        edges, options = edges_of(self.roots, self.row, ROOT), self.options[0]
+        squares = self.roots.extras["square_sum"][self.row]
+        best = most_visited(self.roots, options, self.row, ROOT)
 
-        def bound(edge: Edge) -> float:
-            if edge.exact is not None:  # no uncertainty
-                return edge.exact
-            radius = standard_error(edge.visits, edge.q, square_sum[edge.action])
+        def bound(index: int) -> float:
+            edge = edges[index]
+            radius = standard_error(edge.visits, edge.q, squares[index])
             return edge.q - self.config.lcb_deviations * radius
 
-        favourite = _most_visited(self._candidates)
-        most = next(edge for edge in self._candidates if edge.action == favourite)
-        if most.visits == 0 or bound(most) < _WORST_RESULT:
-            return favourite
-        enough = max(1.0, self.config.lcb_visits * most.visits)
-        often = [edge for edge in self._candidates if edge.visits >= enough]
-        return max(often, key=lambda edge: (bound(edge), -edge.action)).action
+        most = edges[best].visits
+        if most > 0 and bound(best) >= WORST_RESULT:
+            enough = max(1.0, self.config.lcb_visits * most)
+            often = [i for i, e in enumerate(edges) if e.exact is None and e.visits >= enough]
+            best = max(often, key=lambda index: (bound(index), -edges[index].action))
+        return at_least_proven(self.roots, options, self.row, ROOT, best)
 
     def _child(self, node: int, action: int) -> int | None:
         return next((e.child for e in self.tree.edges(node) if e.action == action), None)
@@ -295,11 +297,6 @@ def make_results(
         )
         for row in range(len(roots.roots))
     ]
-
-
-def _most_visited(edges: list[Edge]) -> int:
-    """The most visited action; ties by value for the mover, then the lowest action."""
-    return max(edges, key=lambda e: (e.visits, e.q if e.visits else e.prior, -e.action)).action
 
 
 def _one_hot(length: int, index: int) -> NDArray[np.float64]:

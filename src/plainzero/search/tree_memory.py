@@ -185,7 +185,7 @@ def copy_roots(tree: Tree) -> Tree:
         states=tree.states[:, :1].copy(),
         edges=tree.edges[:, :widest].copy(),  # a root's edges come first in its row
         extras=tree.extras[:, :widest].copy(),
-        amaf=tree.amaf[:, :1],
+        amaf=tree.amaf[:, :1].copy(),
         zones=tree.zones[:, :1],
         templates=tree.templates,
         roots=tree.roots.copy(),

@@ -9,7 +9,7 @@ from plainzero import CHANCE, SearchConfig, Searcher, make_game
 from plainzero.server.searching.analysis import analyse
 from plainzero.server.traces.trace import Trace
 
-FULL_WITH_PROOFS = {"max_bytes": 12_000, "proven_values": True}
+FULL_WITH_PROOFS = {"max_bytes": 18_000, "proven_values": True}
 GUMBEL_WITH_PROOFS = {"selection": "gumbel", "proven_values": True}
 
 # A search of fewer simulations is a prefix of the same search with more.
@@ -32,7 +32,7 @@ PREFIXES = {
     "proofs of draws": ("tic-tac-toe", "fixed", 300, (4, 0, 8, 2, 1), {"proven_values": True}),
     "a full tree": ("tic-tac-toe", "rollout", 300, (), {"max_bytes": 40_000}),
     "a full tree at the end": ("tic-tac-toe", "rollout", 300, (0, 4, 8, 1), {"max_bytes": 15_000}),
-    "a full tree with proofs": ("tic-tac-toe", "uniform", 300, (4, 0, 8, 2, 1), FULL_WITH_PROOFS),
+    "a full tree with proofs": ("tic-tac-toe", "uniform", 300, (4, 0, 8), FULL_WITH_PROOFS),
     "widening": ("connect-four", "fixed", 100, (), {"widening": 1.0}),
     "rave": ("connect-four", "rollout", 100, (), {"amaf": "rave"}),
 }

@@ -119,10 +119,10 @@ def test_steps_are_the_simulations_of_the_engine(case):
 
 EXPECTED_KINDS = {
     "proofs, uct": {"expanded", "finished"},
-    "proofs of draws": {"expanded", "finished", "proven"},
+    "proofs of draws": {"expanded", "finished"},
     "a full tree": {"expanded", "not kept"},
     "a full tree at the end": {"expanded", "finished", "not kept"},
-    "a full tree with proofs": {"expanded", "finished", "proven", "not kept"},
+    "a full tree with proofs": {"expanded", "finished", "not kept"},
 }
 
 
@@ -130,17 +130,32 @@ def assert_played(result, step, before):
     """The position, the players and the results on the way up follow from the moves."""
     game, tree = result.game, result.tree
     assert step.position.moves[before:] == [move.action for move in step.moves]
-    state, decided = game.copy(tree.state(0)), None
-    for move, choice, value in zip(step.moves, step.choices, step.backed_up, strict=True):
+    state = game.copy(tree.state(0))
+    for move, choice in zip(step.moves, step.choices, strict=True):
         assert move.player == choice.to_play == state.to_play
         is_chance = move.player == CHANCE
         assert move.name == (game.outcome_name if is_chance else game.action_name)(move.action)
         assert sorted(other.action for other in choice.moves) == sorted(game.legal(state))
-        decided = decided if is_chance else move.player
-        assert value == step.values[decided]
         game.apply(state, move.action)
+    assert step.backed_up == pytest.approx(results_on_the_way(step), abs=1e-12)
     if len(step.nodes) > len(step.moves):
         assert game.text(state) == game.text(tree.state(step.nodes[-1]))
+
+
+def results_on_the_way(step):
+    """The result that each move gets, from the first to the last, for the player who made it."""
+    movers = [move.player for move in step.moves]
+    for place in range(1, len(movers)):  # chance has no values; the player before it has
+        movers[place] = movers[place - 1] if movers[place] == CHANCE else movers[place]
+    results, got = step.values, []
+    for mover, choice in zip(reversed(movers), reversed(step.choices), strict=True):
+        got.append(results[mover])
+        chosen = next(move for move in choice.moves if move.action == choice.action)
+        q = ((chosen.q if chosen.visits else 0.0) * chosen.visits + got[-1]) / (chosen.visits + 1)
+        floor = max((move.exact for move in choice.moves if move.exact is not None), default=-1.0)
+        if q < floor:  # the player would have made the proven move
+            results = [floor if player == mover else -floor for player in range(len(results))]
+    return got[::-1]
 
 
 def test_shares_add_up_and_visits_grow_by_the_simulations_before():

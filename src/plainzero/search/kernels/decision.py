@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.search.kernels.formulas import puct_score
 from plainzero.search.kernels.gumbel import (
+    SMALLEST_PRIOR,
     completed_q,
     edge_logit,
     improve_policy,
@@ -19,11 +20,11 @@ from plainzero.search.kernels.gumbel import (
     q_scale,
 )
 from plainzero.search.kernels.options import GUMBEL, Options
-from plainzero.search.kernels.proof import is_proven, is_proven_loss
+from plainzero.search.kernels.proof import best_exact, is_node_proven, is_proven, is_proven_loss
 from plainzero.search.kernels.random_streams import random_unit
 from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.selection import node_terms
-from plainzero.search.kernels.tree import ROOT, Tree
+from plainzero.search.kernels.tree import ROOT, WORST_RESULT, Tree
 
 SMALLEST_TEMPERATURE = 1e-8
 
@@ -42,11 +43,12 @@ def write_policy_target(tree: Tree, options: Options, b: int, weights: NDArray[n
     """Writes the policy that a network should learn to weights[index of the root's edge]."""
     first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
     if options.selection == GUMBEL:
-        improve_policy(tree, options, b, ROOT, weights)
+        improve_policy(tree, options, b, ROOT, weights, False)
     else:
         write_visits(tree, b, weights)
         if options.forced_playouts > 0.0 and not tree.roots[b].is_proven:
             subtract_forced_playouts(tree, options, b, weights)
+        credit_proven_moves(tree, options, b, weights)
     if is_empty(weights, count):
         for index in range(count):
             weights[index] = float(tree.edges[b, first + index].prior)
@@ -95,6 +97,32 @@ def keep_candidates(tree: Tree, options: Options, b: int, weights: NDArray[np.fl
 
 
 @kernel_function
+def credit_proven_moves(tree: Tree, options: Options, b: int, visits: NDArray[np.float64]) -> None:
+    """Moves visits of moves worth less than the best proven ones to these, in ratio of priors.
+
+    As in `backup`: worse moves are tried to learn about them, with the proven ones in mind. Visits
+    of proven moves say how much work the proofs were, and count as visits of worse ones.
+    """
+    best = best_exact(tree, b, ROOT) if options.proven_values else WORST_RESULT
+    if best == WORST_RESULT and not tree.roots[b].is_proven:
+        return
+    first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
+    moved, priors = 0.0, 0.0
+    for index in range(count):
+        extra = tree.extras[b, first + index]
+        if extra.is_proven or tree.edges[b, first + index].q < best:
+            moved += visits[index]
+            visits[index] = 0.0
+        if extra.is_proven and extra.exact == best:
+            priors += tree.roots[b].clean_prior[index] + SMALLEST_PRIOR
+    for index in range(count):
+        extra = tree.extras[b, first + index]
+        if extra.is_proven and extra.exact == best:
+            share = (tree.roots[b].clean_prior[index] + SMALLEST_PRIOR) / priors
+            visits[index] = moved * share
+
+
+@kernel_function
 def subtract_forced_playouts(
     tree: Tree, options: Options, b: int, visits: NDArray[np.float64]
 ) -> None:
@@ -125,49 +153,95 @@ def subtract_forced_playouts(
 def choose_action(
     tree: Tree, scratch: Scratch, options: Options, b: int, temperature: float
 ) -> int:
-    """The move to play: Gumbel's, or drawn by visits^(1/τ), or the most visited for τ near 0."""
+    """The move to play: Gumbel's, or drawn by visits^(1/τ), or the best for τ near 0."""
     first = tree.nodes[b, ROOT].first_edge
     has_visits = tree.nodes[b, ROOT].sum_visits > 0
     if options.selection == GUMBEL and has_visits and not tree.roots[b].is_proven:
         return tree.edges[b, first + best_by_gumbel(tree, scratch, options, b)].action
     if temperature < SMALLEST_TEMPERATURE or not has_visits:
-        return tree.edges[b, first + most_visited(tree, options, b)].action
+        return tree.edges[b, first + best_move(tree, options, b, ROOT)].action
     return tree.edges[b, first + draw_by_visits(tree, scratch, options, b, temperature)].action
 
 
 @kernel_function
 def best_by_gumbel(tree: Tree, scratch: Scratch, options: Options, b: int) -> int:
-    """The index of the largest g + ℓ + σ(Q) among the candidates most visited in this search."""
+    """The index of the largest g + ℓ + σ(Q) among proven moves and the most visited of others.
+
+    Visits count from the beginning of this search. Lost moves are left out.
+    """
     first, work = tree.nodes[b, ROOT].first_edge, scratch.work[b]
     mixed, scale = mixed_value(tree, options, b, ROOT), q_scale(tree, options, b, ROOT)
-    best, best_visits, best_score = -1, -1, 0.0
+    most = 0
+    for index in range(tree.nodes[b, ROOT].num_edges):
+        if not is_proven(tree, options, b, first + index):
+            most = max(most, tree.edges[b, first + index].visits - work.base_visits[index])
+    best, best_score = -1, 0.0
     for index in range(tree.nodes[b, ROOT].num_edges):
         edge = first + index
-        if not is_candidate(tree, options, b, edge):
-            continue
         visits = tree.edges[b, edge].visits - work.base_visits[index]
-        sigma = scale * (completed_q(tree, options, b, edge, mixed) + 1.0) / 2.0
-        score = work.gumbel[index] + edge_logit(tree, b, edge) + sigma
-        if visits > best_visits or (visits == best_visits and score > best_score):
-            best, best_visits, best_score = index, visits, score
-    return best if best >= 0 else most_visited(tree, options, b)
+        if is_proven_loss(tree, options, b, edge):
+            continue
+        if is_proven(tree, options, b, edge) or visits == most:
+            sigma = scale * (completed_q(tree, options, b, edge, mixed) + 1.0) / 2.0
+            score = work.gumbel[index] + edge_logit(tree, b, edge) + sigma
+            if best < 0 or score > best_score:
+                best, best_score = index, score
+    return best
 
 
 @kernel_function
-def most_visited(tree: Tree, options: Options, b: int) -> int:
-    """The index of the most visited candidate; ties by `is_better`."""
-    first, count = tree.nodes[b, ROOT].first_edge, tree.nodes[b, ROOT].num_edges
-    best = -1
-    for index in range(count):
-        if is_candidate(tree, options, b, first + index):
+def best_move(tree: Tree, options: Options, b: int, node: int) -> int:
+    """The index of the node's best move: proven best, or the most visited if nothing is better."""
+    if options.proven_values and is_node_proven(tree, b, node):
+        return best_proven(tree, options, b, node)
+    return at_least_proven(tree, options, b, node, most_visited(tree, options, b, node))
+
+
+@kernel_function
+def at_least_proven(tree: Tree, options: Options, b: int, node: int, index: int) -> int:
+    """The index of an unproven move, or of a proven one that is not lost and worth as much."""
+    first = tree.nodes[b, node].first_edge
+    proven = best_proven(tree, options, b, node)
+    if proven < 0 or is_proven_loss(tree, options, b, first + proven):
+        return index
+    edge = tree.edges[b, first + index]
+    is_worse = edge.visits > 0 and tree.extras[b, first + proven].exact < edge.q
+    return index if is_worse else proven
+
+
+@kernel_function
+def best_proven(tree: Tree, options: Options, b: int, node: int) -> int:
+    """The index of the node's best proven move, or −1.
+
+    Of equal values, the shortest win, or else the move after which the end is furthest away.
+    """
+    first, best = tree.nodes[b, node].first_edge, -1
+    for index in range(tree.nodes[b, node].num_edges):
+        if is_proven(tree, options, b, first + index):
+            if best < 0 or is_better_proven(tree, options, b, first + index, first + best):
+                best = index
+    return best
+
+
+@kernel_function
+def is_better_proven(tree: Tree, options: Options, b: int, edge: int, other: int) -> bool:
+    """Compares proven moves by value, by the length of their proofs, then by `is_better`."""
+    one, two = tree.extras[b, edge], tree.extras[b, other]
+    if one.exact != two.exact:
+        return one.exact > two.exact
+    if one.proof_length != two.proof_length:
+        return (one.proof_length < two.proof_length) == (one.exact > 0.0)
+    return is_better(tree, options, b, edge, other)
+
+
+@kernel_function
+def most_visited(tree: Tree, options: Options, b: int, node: int) -> int:
+    """The index of the node's most visited unproven move; ties by `is_better`."""
+    first, best = tree.nodes[b, node].first_edge, -1
+    for index in range(tree.nodes[b, node].num_edges):
+        if not is_proven(tree, options, b, first + index):
             if best < 0 or is_better(tree, options, b, first + index, first + best):
                 best = index
-    if best >= 0:
-        return best
-    best = 0
-    for index in range(1, count):
-        if is_better(tree, options, b, first + index, first + best):
-            best = index
     return best
 
 
@@ -192,13 +266,22 @@ def tie_value(tree: Tree, options: Options, b: int, edge: int) -> float:
 
 
 @kernel_function
+def write_playing_weights(
+    tree: Tree, options: Options, b: int, weights: NDArray[np.float64]
+) -> None:
+    """Writes the visits of the moves worth playing, with those that proven moves deserve."""
+    write_visits(tree, b, weights)
+    credit_proven_moves(tree, options, b, weights)
+    keep_candidates(tree, options, b, weights)
+
+
+@kernel_function
 def draw_by_visits(
     tree: Tree, scratch: Scratch, options: Options, b: int, temperature: float
 ) -> int:
     """The index of a candidate, drawn in proportion to visits^(1/τ)."""
     count, weights = tree.nodes[b, ROOT].num_edges, scratch.work[b].weights
-    write_visits(tree, b, weights)
-    keep_candidates(tree, options, b, weights)
+    write_playing_weights(tree, options, b, weights)
     most = 0.0
     for index in range(count):
         most = max(most, weights[index])

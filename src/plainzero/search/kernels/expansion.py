@@ -27,7 +27,7 @@ from plainzero.search.kernels.scratch import (
     TREE_FULL,
     Scratch,
 )
-from plainzero.search.kernels.tree import UNVISITED, WAITING, Tree
+from plainzero.search.kernels.tree import UNVISITED, WAITING, WORST_RESULT, Tree
 from plainzero.search.kernels.wide_copies import copy_record, fill_record
 
 
@@ -152,7 +152,9 @@ def start_extra(tree: Tree, b: int, place: int) -> None:
     extra = tree.extras[b, place]
     extra.square_sum = 0.0
     extra.exact = 0.0
+    extra.floor = WORST_RESULT
     extra.pending = 0
+    extra.proof_length = 0
     extra.is_proven = False
 
 
@@ -216,7 +218,8 @@ def swap_edges(tree: Tree, b: int, one: int, other: int) -> None:
     edges[b, one].action, edges[b, one].prior = edges[b, other].action, edges[b, other].prior
     edges[b, other].action, edges[b, other].prior = action, prior
     if extras.shape[1] > 0:
-        is_proven, exact = extras[b, one].is_proven, extras[b, one].exact
+        proof = extras[b, one].is_proven, extras[b, one].exact, extras[b, one].proof_length
         extras[b, one].is_proven = extras[b, other].is_proven
         extras[b, one].exact = extras[b, other].exact
-        extras[b, other].is_proven, extras[b, other].exact = is_proven, exact
+        extras[b, one].proof_length = extras[b, other].proof_length
+        extras[b, other].is_proven, extras[b, other].exact, extras[b, other].proof_length = proof

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.search.kernels.formulas import INFINITE
 from plainzero.search.kernels.options import Options
-from plainzero.search.kernels.proof import is_proven, is_proven_loss
+from plainzero.search.kernels.proof import is_proven
 from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.tree import ROOT, Tree
 
-_SMALLEST_PRIOR = 1e-30
+SMALLEST_PRIOR = 1e-30
 
 
 @kernel_function
@@ -50,7 +50,7 @@ def required_visits(simulation: int, moves: int, simulations: int) -> int:
 
 @kernel_function
 def best_with_visits(tree: Tree, scratch: Scratch, options: Options, b: int, required: int) -> int:
-    """The largest g + ℓ + σ(Q) among root edges with `required` visits; −1 means any."""
+    """The largest g + ℓ + σ(Q) of unproven root edges with `required` visits; −1 means any."""
     mixed = mixed_value(tree, options, b, ROOT)
     scale = q_scale(tree, options, b, ROOT)
     first = tree.nodes[b, ROOT].first_edge
@@ -59,6 +59,8 @@ def best_with_visits(tree: Tree, scratch: Scratch, options: Options, b: int, req
         edge = first + index
         pending = tree.extras[b, edge].pending if options.leaves > 1 else 0
         visits = tree.edges[b, edge].visits + pending - scratch.work[b].base_visits[index]
+        if is_proven(tree, options, b, edge):
+            continue
         if required < 0 or visits == required:
             q = completed_q(tree, options, b, edge, mixed)
             score = (
@@ -75,7 +77,7 @@ def select_gumbel_interior(
 ) -> int:
     """The edge whose visits lag most behind the improved policy: argmax π' − n / (1 + ΣN)."""
     weights = scratch.work[b].weights
-    improve_policy(tree, options, b, node, weights)
+    improve_policy(tree, options, b, node, weights, True)
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
     sum_visits = tree.nodes[b, node].sum_visits
     if options.leaves > 1:
@@ -84,7 +86,7 @@ def select_gumbel_interior(
     best, best_score = first, -INFINITE
     for index in range(count):
         edge = first + index
-        if not is_proven_loss(tree, options, b, edge):
+        if not is_proven(tree, options, b, edge):
             pending = tree.extras[b, edge].pending if options.leaves > 1 else 0
             visits = tree.edges[b, edge].visits + pending
             score = weights[index] - visits / (1.0 + sum_visits)
@@ -95,9 +97,14 @@ def select_gumbel_interior(
 
 @kernel_function
 def improve_policy(
-    tree: Tree, options: Options, b: int, node: int, policy: NDArray[np.float64]
+    tree: Tree,
+    options: Options,
+    b: int,
+    node: int,
+    policy: NDArray[np.float64],
+    only_unproven: bool,
 ) -> None:
-    """Writes π' = softmax(ℓ + σ(completed Q)) of the node's edges to `policy`."""
+    """Writes π' = softmax(ℓ + σ(completed Q)) of the node's edges, or its unproven edges."""
     mixed = mixed_value(tree, options, b, node)
     scale = q_scale(tree, options, b, node)
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
@@ -105,6 +112,8 @@ def improve_policy(
     for index in range(count):
         q = completed_q(tree, options, b, first + index, mixed)
         policy[index] = edge_logit(tree, b, first + index) + scale * (q + 1.0) / 2.0
+        if only_unproven and is_proven(tree, options, b, first + index):
+            policy[index] = -INFINITE
         largest = max(largest, policy[index])
     total = 0.0
     for index in range(count):
@@ -153,4 +162,4 @@ def q_scale(tree: Tree, options: Options, b: int, node: int) -> float:
 @kernel_function
 def edge_logit(tree: Tree, b: int, edge: int) -> float:
     """ℓ = ln P."""
-    return math.log(max(float(tree.edges[b, edge].prior), _SMALLEST_PRIOR))
+    return math.log(max(float(tree.edges[b, edge].prior), SMALLEST_PRIOR))

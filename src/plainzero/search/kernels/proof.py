@@ -30,7 +30,8 @@ def prove(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: int) -> 
     """Marks what `leaf`, a finished game, proves on its path to the root."""
     node = tree.nodes[b, leaf].parent
     value = float(tree.states[b, leaf].returns[tree.nodes[b, node].mover])
-    mark_edge(tree, b, tree.nodes[b, leaf].parent_edge, value)
+    mark_edge(tree, b, tree.nodes[b, leaf].parent_edge, value, 1)
+    raise_floor(tree, b, node, value)
     start_zone(tree, scratch, options, b, leaf)
     hand_zone_up(tree, scratch, options, b, leaf)
     climb(tree, scratch, options, b, node)
@@ -73,6 +74,7 @@ def climb(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> 
     """While the node's edges prove it, marks the edge that leads to it and goes to its parent."""
     while is_node_proven(tree, b, node):
         value = best_exact(tree, b, node)
+        length = 1 + proof_length(tree, b, node, value)
         if node == ROOT:
             tree.roots[b].is_proven = True
             tree.roots[b].exact = value
@@ -80,7 +82,8 @@ def climb(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> 
         child, node = node, tree.nodes[b, node].parent
         if tree.nodes[b, node].mover != tree.nodes[b, child].mover:
             value = -value
-        mark_edge(tree, b, tree.nodes[b, child].parent_edge, value)
+        mark_edge(tree, b, tree.nodes[b, child].parent_edge, value, length)
+        raise_floor(tree, b, node, value)
         hand_zone_up(tree, scratch, options, b, child)
 
 
@@ -106,3 +109,33 @@ def best_exact(tree: Tree, b: int, node: int) -> float:
         if tree.extras[b, edge].is_proven:
             best = max(best, float(tree.extras[b, edge].exact))
     return best
+
+
+@kernel_function
+def proof_length(tree: Tree, b: int, node: int, value: float) -> int:
+    """The moves to the end from a node proven with `value`: a winner hurries, others do not."""
+    best, first = 0, tree.nodes[b, node].first_edge
+    for edge in range(first, first + tree.nodes[b, node].num_edges):
+        extra = tree.extras[b, edge]
+        if extra.is_proven and extra.exact == value:
+            if best == 0 or (extra.proof_length < best) == (value > 0.0):
+                best = extra.proof_length
+    return best
+
+
+@kernel_function
+def floor_of(tree: Tree, b: int, node: int) -> float:
+    """What the node's mover has for certain: the best proven value of its moves."""
+    if node == ROOT:
+        return float(tree.roots[b].floor)
+    return float(tree.extras[b, tree.nodes[b, node].parent_edge].floor)
+
+
+@kernel_function
+def raise_floor(tree: Tree, b: int, node: int, value: float) -> None:
+    """Takes note of a move of the node that is proven with `value`."""
+    if value > floor_of(tree, b, node):
+        if node == ROOT:
+            tree.roots[b].floor = value
+        else:
+            tree.extras[b, tree.nodes[b, node].parent_edge].floor = value

@@ -63,12 +63,12 @@ def add_zone(tree: Tree, b: int, place: int, zone: NDArray[np.uint64]) -> None:
 
 
 @kernel_function
-def refute(tree: Tree, b: int, place: int, zone: NDArray[np.uint64]) -> int:
+def refute(tree: Tree, b: int, place: int, zone: NDArray[np.uint64], proof_length: int) -> int:
     """Marks the node's moves outside the zone as lost; returns how many remain unproven."""
     first = tree.nodes[b, place].first_edge
     for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
-        if not is_in(zone, tree.edges[b, edge].action):
-            mark_edge(tree, b, edge, -1.0)
+        if not tree.extras[b, edge].is_proven and not is_in(zone, tree.edges[b, edge].action):
+            mark_edge(tree, b, edge, -1.0, proof_length)
     return count_left(tree, b, place)
 
 
@@ -83,7 +83,8 @@ def count_left(tree: Tree, b: int, place: int) -> int:
 
 
 @kernel_function
-def mark_edge(tree: Tree, b: int, edge: int, exact: float) -> None:
+def mark_edge(tree: Tree, b: int, edge: int, exact: float, proof_length: int) -> None:
     """Marks the edge as proven."""
     tree.extras[b, edge].is_proven = True
     tree.extras[b, edge].exact = exact
+    tree.extras[b, edge].proof_length = proof_length

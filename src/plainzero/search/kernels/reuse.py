@@ -8,7 +8,7 @@ from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.search.kernels.copy_nodes import copy_edge, copy_node
 from plainzero.search.kernels.proof import is_node_proven
 from plainzero.search.kernels.scratch import Scratch
-from plainzero.search.kernels.tree import ROOT, UNVISITED, Tree
+from plainzero.search.kernels.tree import ROOT, UNVISITED, WORST_RESULT, Tree
 
 _SHARE_BETWEEN = 4  # a full tree is compacted again after nodes / 4 simulations
 
@@ -30,6 +30,7 @@ def advance(tree: Tree, b: int, action: int) -> None:
         exact = tree.extras[b, edge].exact
         is_same_mover = tree.nodes[b, ROOT].mover == tree.nodes[b, child].mover
         root.exact = exact if is_same_mover else -exact
+    root.floor = tree.extras[b, edge].floor if tree.extras.shape[1] > 0 else WORST_RESULT
     root.has_clean_prior = False
     compact(tree, b, child, False)
 

@@ -7,7 +7,7 @@ from plainzero.search.kernels.lanes import join_lanes, leads
 from plainzero.search.kernels.options import GUMBEL, Options
 from plainzero.search.kernels.random_streams import random_gamma, random_gumbel
 from plainzero.search.kernels.scratch import Scratch
-from plainzero.search.kernels.tree import ROOT, Tree
+from plainzero.search.kernels.tree import ROOT, WORST_RESULT, Tree
 
 
 @kernel_function
@@ -36,6 +36,7 @@ def make_root(tree: Tree, scratch: Scratch, options: Options, b: int, state: Sta
     root.used_edges = 0
     root.has_clean_prior = False
     root.is_proven = False
+    root.floor = WORST_RESULT
     for player in range(root.num_templates.shape[0]):
         root.num_templates[player] = 0
     tree.states[b, ROOT] = state

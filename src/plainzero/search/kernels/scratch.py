@@ -75,6 +75,8 @@ def trace_dtype(game: Game) -> np.dtype[Any]:
     """One simulation, for drawing."""
     return record_dtype(
         values=(np.float64, game.num_players),
+        raised=(np.float64, game.num_players),  # the result from `raised_at` to the root
+        raised_at=np.int32,  # the node that raised the result, or −1
         leaf=np.int32,  # node, or −1 if a full tree did not keep it
         edge=np.int32,  # the edge that led to it
         kind=np.int32,  # EXPANDED, FINISHED, PROVEN or NOT_KEPT

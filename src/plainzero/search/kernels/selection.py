@@ -31,7 +31,7 @@ from plainzero.search.kernels.options import (
     UCT,
     Options,
 )
-from plainzero.search.kernels.proof import is_proven, is_proven_loss
+from plainzero.search.kernels.proof import is_proven
 from plainzero.search.kernels.random_streams import random_unit
 from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.tree import ROOT, Tree
@@ -116,7 +116,7 @@ def best_by_puct(tree: Tree, b: int, node: int, terms: Terms) -> int:
 def best_among(
     tree: Tree, options: Options, b: int, node: int, terms: Terms, is_strict: bool
 ) -> int:
-    """`best_edge`, or −1 if every edge is skipped; unless `is_strict`, only proven losses are."""
+    """`best_edge`, or −1 if every edge is skipped; unless `is_strict`, only if proven."""
     first = tree.nodes[b, node].first_edge
     last = first + tree.nodes[b, node].num_edges
     # Local variables, because the compiler cannot know that options never change.
@@ -275,8 +275,8 @@ def pruning_floor(tree: Tree, options: Options, b: int, node: int) -> float:
 def is_skipped(
     tree: Tree, options: Options, b: int, edge: int, index: int, terms: Terms, is_strict: bool
 ) -> bool:
-    """Whether selection skips the edge; unless `is_strict`, only if it is a proven loss."""
-    if is_proven_loss(tree, options, b, edge):
+    """Whether selection skips the edge; unless `is_strict`, only if it is proven."""
+    if is_proven(tree, options, b, edge):
         return True
     if not is_strict:
         return False

@@ -19,7 +19,6 @@ from plainzero.search.kernels.expansion import (
     grow,
     is_full,
     sort_edges,
-    spare_place,
     start_edges,
     start_equal_edges,
 )
@@ -147,32 +146,13 @@ def descend(tree: Tree, scratch: Scratch, options: Options, b: int) -> int:
         child = tree.edges[b, edge].child
         if leads() and options.leaves > 1:
             tree.extras[b, edge].pending += 1
-        if is_proven(tree, options, b, edge):
-            if child == UNVISITED:
-                child = unkept_result(tree, scratch, options, b, node, edge)
-            return child
-        is_new = child == UNVISITED
-        if is_new:
+        if child == UNVISITED:
             child = grow(tree, scratch, options, b, node, edge)
         elif tree.nodes[b, child].num_edges < 0:
             if leads():
                 undo_descent(tree, b, child)
             return UNDONE
         node = child
-
-
-@kernel_function
-def unkept_result(
-    tree: Tree, scratch: Scratch, options: Options, b: int, node: int, edge: int
-) -> int:
-    """A place to back up from, for a proven edge whose child a full tree did not keep."""
-    place = spare_place(tree, scratch, options, b)
-    if leads():
-        tree.nodes[b, place].parent = node
-        tree.nodes[b, place].parent_edge = edge
-        tree.nodes[b, place].num_edges = 0
-    join_lanes()
-    return place
 
 
 @kernel_function
@@ -198,10 +178,10 @@ def finish_known(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: i
     if options.amaf != AMAF_OFF:
         depth = write_trail(tree, scratch, b, leaf)
         learn_from_trail(tree, scratch, b, leaf, depth, depth)
-    backup(tree, options, b, leaf, values)
+    count_simulation(tree, scratch, b, leaf, values, PROVEN if is_exact else FINISHED)
+    backup(tree, scratch, options, b, leaf, values)
     if options.proven_values and not is_exact:
         prove(tree, scratch, options, b, leaf)
-    count_simulation(tree, scratch, b, leaf, values, PROVEN if is_exact else FINISHED)
 
 
 @kernel_function
@@ -281,22 +261,29 @@ def finish_leaf(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: in
     if leaf == ROOT:
         prepare_root(tree, scratch, options, b)
     else:
-        backup(tree, options, b, leaf, node.value_sum)
         kind = EXPANDED if is_kept(tree, b, leaf) else NOT_KEPT
         count_simulation(tree, scratch, b, leaf, node.value_sum, kind)
+        if options.proven_values:
+            values = scratch.work[b].values  # a copy, because the result may change on its way
+            for player in range(values.shape[0]):
+                values[player] = node.value_sum[player]
+            backup(tree, scratch, options, b, leaf, values)
+        else:
+            backup(tree, scratch, options, b, leaf, node.value_sum)
 
 
 @kernel_function
 def count_simulation(
     tree: Tree, scratch: Scratch, b: int, leaf: int, values: NDArray[np.float64], kind: int
 ) -> None:
-    """Counts a finished simulation, and records it if a trace was requested."""
+    """Counts a simulation that has a result, and records it if a trace was requested."""
     simulation = scratch.work[b].simulations
     if simulation < scratch.trace.shape[1]:
         step = scratch.trace[b, simulation]
         step.leaf = leaf if is_kept(tree, b, leaf) else -1
         step.edge = tree.nodes[b, leaf].parent_edge
         step.kind = kind
+        step.raised_at = -1
         for player in range(values.shape[0]):
             step.values[player] = values[player]
     scratch.work[b].simulations = simulation + 1

@@ -15,6 +15,7 @@ from plainzero.games.contract import Game, has_chance
 
 ROOT = 0
 MOST_VISITS = 2**31 - 2  # visits have 32 bits; a search stops there
+WORST_RESULT = -1.0  # for a player; the best is its negative
 UNVISITED = -1  # child of an edge that was never tried
 ZONE, NEED = 0, 1  # indices into `win_templates`
 WAITING = -1  # num_edges of a leaf that waits for its evaluation and has no room for edges
@@ -77,7 +78,9 @@ def extra_dtype() -> np.dtype[Any]:
     return record_dtype(
         square_sum=np.float64,  # of the mover's results
         exact=np.float32,  # proven value for the mover
+        floor=np.float32,  # best proven value of the child's moves, for the child's mover
         pending=np.int32,  # leaves below it that wait for their evaluation
+        proof_length=np.int16,  # moves from here to the end of the proof, this one included
         is_proven=np.bool_,
     )
 
@@ -93,6 +96,7 @@ def root_dtype(game: Game) -> np.dtype[Any]:
         num_nodes=np.int32,
         used_edges=np.int32,
         exact=np.float32,  # proven value for the mover
+        floor=np.float32,  # best proven value of its moves, for the mover
         is_proven=np.bool_,
         is_cheap=np.bool_,  # whether this search does without noise and forced playouts
         num_templates=(np.int64, game.num_players),  # learned so far, discarded ones included

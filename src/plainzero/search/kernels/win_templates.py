@@ -63,7 +63,8 @@ def hand_zone_up(tree: Tree, scratch: Scratch, options: Options, b: int, place: 
         add_zone(tree, b, node, tree.zones[b, place])
     elif tree.extras[b, edge].exact == -1.0:
         add_zone(tree, b, node, tree.zones[b, place])
-        if refute(tree, b, node, tree.zones[b, place]) == 0:
+        length = tree.extras[b, edge].proof_length  # the same replies meet the moves outside
+        if refute(tree, b, node, tree.zones[b, place], length) == 0:
             learn(tree, scratch, b, node, 1 - tree.nodes[b, node].mover)
 
 
@@ -108,7 +109,7 @@ def is_won(tree: Tree, scratch: Scratch, b: int, place: int, mover: int) -> bool
             for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
                 if has_bit(tree.templates[b, mover, NEED, tree.edges[b, edge].action], template):
                     best = edge
-            mark_edge(tree, b, best, 1.0)
+            mark_edge(tree, b, best, 1.0, 1)
             return True
     return False
 
@@ -128,7 +129,7 @@ def is_lost(tree: Tree, scratch: Scratch, b: int, place: int, opponent: int) -> 
             read_zone(tree, b, opponent, word * 64 + lowest(complete), tree.zones[b, place])
             first = tree.nodes[b, place].first_edge
             for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
-                mark_edge(tree, b, edge, -1.0)
+                mark_edge(tree, b, edge, -1.0, 1)
             return True
     left = count_left(tree, b, place)
     for word in range(words):
@@ -137,7 +138,7 @@ def is_lost(tree: Tree, scratch: Scratch, b: int, place: int, opponent: int) -> 
             bit = lowest(fitting)
             fitting &= fitting - _BIT
             read_zone(tree, b, opponent, word * 64 + bit, zone)
-            now_left = refute(tree, b, place, zone)
+            now_left = refute(tree, b, place, zone, 1)
             if now_left < left:
                 left = now_left
                 add_zone(tree, b, place, zone)

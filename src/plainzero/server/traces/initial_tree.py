@@ -9,7 +9,7 @@ from plainzero.games.contract import CHANCE
 from plainzero.search.kernels.scratch import EXPANDED, PROVEN
 from plainzero.search.kernels.tree import ROOT
 from plainzero.server.traces.search_arrays import SearchArrays
-from plainzero.server.traces.tree_shape import Floats, Ints, count_through, sum_through
+from plainzero.server.traces.tree_shape import Floats, Ints, count_through, sum_results
 
 
 class InitialTree(NamedTuple):
@@ -29,7 +29,13 @@ def recover_initial_tree(arrays: SearchArrays) -> InitialTree:
     Differences of visits are exact; those of sums are exact up to rounding.
     """
     counts = count_through(arrays.shape, arrays.end_rank)
-    added = sum_through(arrays.shape, arrays.end_rank, arrays.steps["values"])
+    added = sum_results(
+        arrays.shape,
+        arrays.end_rank,
+        arrays.steps["values"],
+        arrays.raised_rank,
+        arrays.steps["raised"],
+    )
     number = _count_initial_nodes(arrays, counts)
     value_sum = _initial_value_sums(arrays, added, number)
     edge_visits = _initial_edge_visits(arrays, counts, number)
@@ -114,7 +120,13 @@ def _initial_extras(arrays: SearchArrays, number: int) -> tuple[Floats, Floats]:
     if not len(arrays.node_extras):
         return np.zeros(number), np.zeros(number)
     squares = np.square(arrays.steps["values"])
-    traced = sum_through(arrays.shape, arrays.end_rank, squares)[:number]
+    traced = sum_results(
+        arrays.shape,
+        arrays.end_rank,
+        squares,
+        arrays.raised_rank,
+        np.square(arrays.steps["raised"]),
+    )[:number]
     traced -= _sum_proven_ends(arrays, squares)[:number]
     # Chance nodes have no sums of squares; their index −1 reads an unused column.
     movers = arrays.nodes["mover"][:number]

@@ -19,7 +19,7 @@ from plainzero.server.traces.tree_shape import (
     Shape,
     count_through,
     running_sum,
-    sum_through,
+    sum_results,
 )
 
 
@@ -39,6 +39,8 @@ class Recording:
     edge: Ints  # [T] the last one of the path
     kind: NDArray[np.int8]  # [T] index into TRACE_KINDS
     values: Floats  # [T, P]
+    raised: Floats  # [T, P] from the node that raised them to the root
+    raised_rank: Ints  # [T] of that node, or −1
     end_rank: Ints  # [T] of the last node in the tree
     proofs: Proofs
     initial: InitialTree
@@ -95,6 +97,8 @@ def record(result: SearchResult) -> Recording:
         edge=np.array(steps["edge"]),
         kind=steps["kind"].astype(np.int8),
         values=np.array(steps["values"]),
+        raised=np.array(steps["raised"]),
+        raised_rank=arrays.raised_rank,
         end_rank=arrays.end_rank,
         proofs=time_proofs(arrays),
         initial=recover_initial_tree(arrays),
@@ -105,7 +109,13 @@ def count_nodes(recording: Recording, simulations: int) -> NodeCounts:
     """The statistics of all nodes after that many simulations, by running sums over the trace."""
     shape, initial, end_rank = recording.shape, recording.initial, recording.end_rank[:simulations]
     visits = count_through(shape, end_rank)
-    sums = sum_through(shape, end_rank, recording.values[:simulations])
+    sums = sum_results(
+        shape,
+        end_rank,
+        recording.values[:simulations],
+        recording.raised_rank[:simulations],
+        recording.raised[:simulations],
+    )
     number = len(initial.value_sum)
     is_created = visits > 0
     is_created[:number] = True

@@ -10,7 +10,7 @@ from plainzero.server.traces.tree_shape import Ints, Shape, make_shape, running_
 
 
 class SearchArrays(NamedTuple):
-    """The arrays of one search: N nodes, E edges, T simulations. Only the last three are copies.
+    """The arrays of one search: N nodes, E edges, T simulations. Only the last four are copies.
 
     Edges are contiguous, in the order of their nodes.
     """
@@ -25,6 +25,7 @@ class SearchArrays(NamedTuple):
     shape: Shape
     first_edge: Ints  # [N + 1]
     end_rank: Ints  # [T] of the last node in the tree that each simulation reached
+    raised_rank: Ints  # [T] of the node that raised the result, or −1
 
 
 def open_search_arrays(result: SearchResult) -> SearchArrays:
@@ -52,6 +53,7 @@ def open_search_arrays(result: SearchResult) -> SearchArrays:
         shape=shape,
         first_edge=first_edge,
         end_rank=shape.rank[np.where(steps["leaf"] >= 0, steps["leaf"], owner)],
+        raised_rank=np.where(steps["raised_at"] >= 0, shape.rank[steps["raised_at"]], -1),
     )
 
 

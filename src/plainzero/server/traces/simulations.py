@@ -51,6 +51,7 @@ def view_simulation(subject: Subject, id: str, simulation: int) -> SimulationVie
     nodes, edges = find_path(recording, owner)
     edges.append(edge)
     values = recording.values[before].tolist()
+    got = [results_at(recording, node, np.array([before]), beyond=1)[0] for node in nodes]
     movers = [int(recording.mover[node]) for node in nodes]
     actions = recording.action[edges].tolist()
     return SimulationView(
@@ -65,7 +66,10 @@ def view_simulation(subject: Subject, id: str, simulation: int) -> SimulationVie
         kind=TRACE_KINDS[recording.kind[before]],  # type: ignore[arg-type]
         position=_add_moves(subject.position, actions),
         values=values,
-        backed_up=[values[recording.value_player[node]] for node in nodes],
+        backed_up=[
+            float(results[recording.value_player[node]])
+            for node, results in zip(nodes, got, strict=True)
+        ],
     )
 
 
@@ -141,7 +145,7 @@ def count_node(recording: Recording, node: int, steps: Steps, simulations: int) 
     initial, mover = recording.initial, int(recording.mover[node])
     ended = recording.leaf[steps] == node
     counted = steps[~(ended & (recording.kind[steps] == PROVEN))]  # those count for its edge only
-    values, own = recording.values[counted], 0.0
+    values, own = results_at(recording, node, counted), 0.0
     square_sum = 0.0
     if mover != CHANCE:
         own = float(_initial_or(initial.own_value, node, values[0, mover] if len(values) else 0.0))
@@ -180,7 +184,7 @@ def _count_edges(
         old_sums = initial.edge_sums[first:last, value_player]
     sums = np.bincount(
         np.concatenate([np.arange(count), taken]),
-        np.concatenate([old_sums, recording.values[below, value_player]]),
+        np.concatenate([old_sums, results_at(recording, node, below, 1)[:, value_player]]),
         minlength=count,
     )
     moves = []
@@ -199,6 +203,14 @@ def _count_edges(
             )
         )
     return moves
+
+
+def results_at(recording: Recording, node: int, steps: Steps, beyond: int = 0) -> Floats:
+    """[steps, P] the results of simulations as the node passed them on; with 1, as it got them."""
+    first = recording.shape.rank[node]
+    end, ranks = first + recording.shape.size[node], recording.raised_rank[steps]
+    is_raised = (ranks >= first + beyond) & (ranks < end)
+    return np.where(is_raised[:, None], recording.raised[steps], recording.values[steps])
 
 
 def _find_taken(recording: Recording, node: int, below: Steps) -> Ints:

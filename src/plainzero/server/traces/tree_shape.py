@@ -82,6 +82,14 @@ def sum_through(shape: Shape, end_rank: Ints, values: Floats) -> Floats:
     return sums
 
 
+def sum_results(
+    shape: Shape, end_rank: Ints, values: Floats, raised_rank: Ints, raised: Floats
+) -> Floats:
+    """`sum_through` of results that count as `raised` [T, P] from `raised_rank` to the root."""
+    sums, places = sum_through(shape, end_rank, values), np.flatnonzero(raised_rank >= 0)
+    return sums + sum_through(shape, raised_rank[places], (raised - values)[places])
+
+
 def _find_depths(parent: Ints) -> Ints:
     """[N] by pointer doubling."""
     depth = np.ones(len(parent), np.int32)

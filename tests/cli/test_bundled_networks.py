@@ -1,6 +1,7 @@
 """Bundled networks: from a run's folder to a file, and from the file to an opponent."""
 
 import dataclasses
+import json
 import shutil
 import sys
 
@@ -10,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 from plainzero import make_game
+from plainzero.arena import agent_specs
 from plainzero.arena.agent_specs import parse_agent
 from plainzero.cli.main import main
 from plainzero.games.bundled.tic_tac_toe import TicTacToe as BundledTicTacToe
@@ -19,6 +21,7 @@ from plainzero.networks.config import NetworkConfig
 from plainzero.networks.weights import load_weights, save_weights
 from plainzero.opponents import bundled_networks
 from plainzero.opponents.network_files import NetworkFileError, read_network_file
+from plainzero.opponents.random_agent import RandomAgent
 from plainzero.search.runner import StopFlag
 from plainzero.server.api.schemas.games import Position
 from plainzero.server.api.schemas.searching import SearchAgent
@@ -165,7 +168,7 @@ def test_a_game_without_a_file_is_refused_in_a_sentence(refused, networks):
 
 
 def test_a_file_is_for_one_game_with_its_parameters(with_file, networks):
-    with pytest.raises(ValueError, match=r"is for tic-tac-toe, not for tic-tac-toe\(size=4\)"):
+    with pytest.raises(ValueError, match=r"for tic-tac-toe\(size=4\), only for tic-tac-toe; "):
         parse_agent("bundled:10", make_game("tic-tac-toe(size=4)"))
     shutil.copy(with_file, networks / "trio.safetensors")
     with pytest.raises(ValueError, match="is for tic-tac-toe, not for trio"):
@@ -250,6 +253,43 @@ def test_play_is_against_the_search_where_there_is_none(plainzero, networks):
     assert code == 0 and out.startswith("Your opponent is a search with random playouts, 1 s per")
 
 
+def test_usual_agent_is_the_network_where_there_is_one(with_file):
+    assert bundled_networks.usual_agent(GAME, "uct:7") == "bundled:200"
+    assert bundled_networks.usual_agent(make_game("trio"), "uct:7") == "uct:7"
+
+
+@pytest.mark.parametrize("command", ["gtp", "gomocup"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_engines_play_with_it_by_default(plainzero, networks, monkeypatch, command, is_there):
+    made = []
+    monkeypatch.setattr(
+        agent_specs, "parse_agent", lambda spec, _: made.append(spec) or RandomAgent(GAME)
+    )
+    if is_there:
+        monkeypatch.setattr(bundled_networks, "has_bundled_network", lambda _: True)
+    code, _, err = plainzero(command, typed="quit\nEND\n")
+    others = {"gtp": "uct:10000", "gomocup": "threats:10000"}
+    assert (code, err) == (0, "") and made == ["bundled:200" if is_there else others[command]]
+
+
+def test_search_analyses_with_it(plainzero, with_file, states):
+    code, out, err = plainzero("search", "tic-tac-toe", "--agent", "bundled:30", "--json")
+    assert (code, err) == (0, "")
+    found, agent = json.loads(out), parse_agent("bundled:30", GAME)
+    assert found["simulations"] == 30
+    (expected,) = agent.searcher().search([GAME.new_state()], 0)
+    assert found["visits"] == {
+        GAME.action_name(edge.action): edge.visits for edge in expected.tree.edges()
+    }
+
+
+def test_search_refuses_an_agent_with_other_search_options(refused, with_file):
+    sentence = refused("search", "tic-tac-toe", "--agent", "bundled:9", "--simulations", "5")
+    assert "--agent brings its own search; change it as in bundled:9,c_puct=2" in sentence
+    sentence = refused("search", "tic-tac-toe", "--agent", "random")
+    assert "random does not search; name an agent that does, as in uct:1000" in sentence
+
+
 def test_the_server_says_where_there_is_one(services, with_file):
     with_network = [info.name for info in services.catalogue.infos() if info.has_bundled_network]
     assert with_network == ["tic-tac-toe"]
@@ -300,6 +340,7 @@ def test_every_file_that_ships_can_be_used_and_is_described(path):
     game = make_game(file.game)
     assert bundled_networks.find_bundled_network(game).path == path
     assert dataclasses.asdict(file.load(game).config) == dataclasses.asdict(file.network)
-    assert file.about and path.stat().st_size < 4_000_000
-    readme = (bundled_networks.FOLDER.parent / "README.md").read_text(encoding="utf-8")
-    assert f"`{path.name}`" in readme
+    assert file.about and path.stat().st_size < 3 * 2**20
+    card = path.with_suffix(".md").read_text(encoding="utf-8")
+    assert f"plainzero train {file.game.split('(')[0]}" in card.replace("'", "")
+    assert all(words in card for words in ("Date", "Versions", "Time", "Strength", "positions"))

@@ -82,10 +82,6 @@ def play(
         match.play()
 
 
-def _says_how_to_search(args: "SearchArgs") -> bool:
-    return args[1:] != (None, None, "rollout", [], None)
-
-
 def _choose_opponent(args: "SearchArgs") -> str | None:
     """The bundled network's agent; None without one, or if search options are given."""
     from plainzero import make_game
@@ -94,7 +90,7 @@ def _choose_opponent(args: "SearchArgs") -> str | None:
     with refusing(args.game):
         if not has_bundled_network(make_game(args.game)):
             return None
-    if _says_how_to_search(args._replace(simulations=None)):
+    if args._replace(simulations=None).says_how_to_search:
         return None
     simulations = USUAL_SIMULATIONS if args.simulations is None else args.simulations
     opponent = f"bundled:{simulations}"
@@ -137,7 +133,7 @@ def _match_against(opponent: str, args: "SearchArgs", side: str, seed: int) -> "
         seat = parse_side(side, agent_game.num_players)
         if not isinstance(agent, SearchAgent):
             return Match(make_searcher(args, DEFAULT_BUDGET), seat, seed, agent, agent.name)
-        if _says_how_to_search(args):
+        if args.says_how_to_search:
             raise BadInput(
                 "with --opponent, the budget and the options belong to the agent: "
                 "--opponent uct:1000,c_uct=1"

@@ -33,6 +33,12 @@ def search(
             help="rollout: UCT with random playouts; uniform: PUCT with uniform priors, value 0."
         ),
     ] = "rollout",
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="Search as this agent of `plainzero match` does: bundled:200, run:FOLDER:800, …"
+        ),
+    ] = "",
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads; one position uses one.")] = None,
     settings: Annotated[
@@ -47,15 +53,22 @@ def search(
 
     Example: [bold]plainzero search connect-four --moves "4 4 3" --seconds 2[/]
 
+    A trained network: [bold]plainzero search connect-four --moves "4 4 3" --agent bundled:200[/]
+
     Gumbel: [bold]plainzero search tic-tac-toe --evaluator uniform --set selection=gumbel[/]
 
     A proof: [bold]plainzero search tic-tac-toe --set proven_values=true --simulations 100000[/]
     """
-    from plainzero.cli.terminal.search_arguments import SearchArgs, make_searcher, play_moves
+    from plainzero.cli.terminal.search_arguments import (
+        SearchArgs,
+        make_searcher,
+        play_moves,
+        searcher_of_agent,
+    )
     from plainzero.cli.terminal.search_progress import think
 
     args = SearchArgs(game, simulations, seconds, evaluator, settings or [], threads)
-    searcher = make_searcher(args, DEFAULT_BUDGET)
+    searcher = searcher_of_agent(agent, args) if agent else make_searcher(args, DEFAULT_BUDGET)
     with refusing(game):
         state, played = play_moves(searcher.game, moves, seed)
         if state.is_over:

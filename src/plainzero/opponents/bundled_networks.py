@@ -1,6 +1,7 @@
 """The bundled networks: which games have one, and its file.
 
-data/README.md says how each was trained. Using one needs the extra `learn`.
+The card beside each file says how it was trained and how strong it is. Using one needs the extra
+`learn`.
 """
 
 import importlib.util
@@ -11,7 +12,7 @@ from plainzero.games.registry import UnknownGame, make_game
 from plainzero.opponents.network_files import NetworkFile, NetworkFileError, read_network_file
 
 FOLDER = Path(__file__).parent / "data" / "networks"
-"""The folder of the files, each named after its game."""
+"""The folder of the files, each named after its game with its parameters."""
 
 USUAL_SIMULATIONS = 200
 """Simulations per move of a game's default opponent: a fraction of a second."""
@@ -29,15 +30,22 @@ def has_bundled_network(game: Game) -> bool:
     return True
 
 
+def usual_agent(game: Game, otherwise: str) -> str:
+    """The bundled network's agent for a game, or another where there is none."""
+    return f"bundled:{USUAL_SIMULATIONS}" if has_bundled_network(game) else otherwise
+
+
 def find_bundled_network(game: Game) -> NetworkFile:
     """The file of a game's bundled network; the weights are not loaded yet.
 
     Raises:
         NetworkFileError: when there is none for these parameters, or a package is missing.
     """
-    path = FOLDER / f"{game.title()}.safetensors"
+    path = FOLDER / f"{game.name}.safetensors"
     if not path.is_file():
-        raise NetworkFileError(f"there is no bundled network for {game.name}; {_ADVICE}")
+        raise NetworkFileError(
+            f"there is no bundled network for {game.name}{_others(game)}; {_ADVICE}"
+        )
     if not all(map(importlib.util.find_spec, _PACKAGES)):
         raise NetworkFileError(
             f"the bundled network for {game.name} needs PyTorch: pip install 'plainzero[learn]'"
@@ -53,6 +61,13 @@ def find_bundled_network(game: Game) -> NetworkFile:
             f"of that name; {_ADVICE}"
         )
     return file
+
+
+def _others(game: Game) -> str:
+    """The other parameters of the game that have one, as part of a sentence."""
+    files = (FOLDER / f"{game.title()}.safetensors", *FOLDER.glob(f"{game.title()}(*).safetensors"))
+    names = [path.stem for path in files if path.is_file()]
+    return f", only for {' and '.join(sorted(names))}" if names else ""
 
 
 def _is_bundled(game: Game) -> bool:

@@ -14,10 +14,10 @@ from plainzero.selfplay.game_traits import most_legal_moves
 
 _SECTION = "search."
 
-MOVES_PER_VISIT = 4
+MOVES_PER_VISIT = 3
 """PUCT with fewer visits than one per so many legal moves finds little that its network does not
-know. On one H200, 32 visits learn Go 9×9 and Hex 7×7 well (up to 82 moves) and Gomoku 15×15 hardly
-at all (225 moves), which Gumbel with 64 simulations learns."""
+know. On one H200, 32 visits learn Go 9×9 and Hex 7×7 well (up to 82 moves), but Hex 11×11 (121) and
+Gomoku 15×15 (225) hardly at all, which Gumbel with 64 simulations learns."""
 
 
 def usual_search() -> SearchConfig:

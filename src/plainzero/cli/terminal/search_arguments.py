@@ -24,12 +24,31 @@ class SearchArgs(NamedTuple):
     settings: list[str]  # option=value
     threads: int | None = None
 
+    @property
+    def says_how_to_search(self) -> bool:
+        """Whether anything but the game is given."""
+        return self[1:] != (None, None, "rollout", [], None)
+
 
 def make_searcher(args: SearchArgs, default_budget: dict[str, Any]) -> Searcher:
     """A searcher with the given options, or the default budget if they set none."""
     with refusing(args.game):
         config = make_config(args, default_budget)
         return Searcher(make_game(args.game), args.evaluator, config, threads=args.threads)
+
+
+def searcher_of_agent(spec: str, args: SearchArgs) -> Searcher:
+    """The searcher of an agent that searches; `args` may only name the game."""
+    from plainzero.arena.agent_specs import parse_agent
+    from plainzero.opponents.search_agent import SearchAgent
+
+    if args.says_how_to_search:
+        raise BadInput(f"--agent brings its own search; change it as in {spec},c_puct=2")
+    with refusing(args.game):
+        agent = parse_agent(spec, make_game(args.game))
+        if not isinstance(agent, SearchAgent):
+            raise BadInput(f"{spec} does not search; name an agent that does, as in uct:1000")
+        return agent.searcher()
 
 
 def make_config(args: SearchArgs, default_budget: dict[str, Any]) -> SearchConfig:

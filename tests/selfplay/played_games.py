@@ -15,7 +15,12 @@ TWENTY_FORTY_EIGHT = make_game("2048(size=2,target=32)")
 GAMES = {game.name: game for game in (TIC_TAC_TOE, DOTS_AND_BOXES, TRIO, TWENTY_FORTY_EIGHT)}
 
 QUIET = SelfPlayConfig(
-    games=8, opening_share=0.0, opening_plies=0, reuse_tree=False, end_proven=False
+    games=8,
+    opening_share=0.0,
+    opening_plies=0,
+    staggered=False,
+    reuse_tree=False,
+    end_proven=False,
 )
 """Nothing that is drawn but the moves."""
 

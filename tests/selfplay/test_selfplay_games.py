@@ -73,6 +73,26 @@ def test_openings_are_as_long_as_asked_and_as_frequent():
     assert len({tuple(record.moves[:2]) for record in records if record.opening >= 2}) > 20
 
 
+def test_first_games_start_anywhere_and_later_ones_do_not():
+    config = changed(games=256, staggered=True)
+    records = play_games(make_worker(TIC_TAC_TOE, search_of(1), config), 600)
+    openings = np.array([record.opening for record in records])
+    assert (openings > 0).sum() <= 256  # the first game of each row, at most
+    started = np.bincount(openings[openings > 0], minlength=8)
+    assert (started[1:7] > 10).all()  # one or more random moves, up to nearly a whole game
+
+
+def test_first_games_to_end_are_not_the_shortest_if_staggered():
+    first, all_games = {}, {}
+    for staggered in (False, True):
+        search, config = search_of(9, noise_weight=0.9), changed(games=256, staggered=staggered)
+        records = play_games(make_worker(TIC_TAC_TOE, search, config), 2000)
+        lengths = np.array([len(record.moves) for record in records])
+        first[staggered], all_games[staggered] = lengths[:100].mean(), lengths.mean()
+    assert first[False] < all_games[False] - 0.8
+    assert abs(first[True] - all_games[True]) < 0.4
+
+
 # ---- what is learned -----------------------------------------------------------------------------
 
 
@@ -249,6 +269,7 @@ def test_every_option_reaches_the_compiled_code():
         cheap_simulations=5,
         opening_share=0.75,
         opening_plies=7,
+        staggered=False,
         end_proven=False,
         resign_below=0.875,
         resign_turns=4,

@@ -60,6 +60,12 @@ def download(array: Array) -> NDArray[Any]:
     return host
 
 
+def synchronize() -> None:
+    """Returns once all work started on the GPU is done."""
+    if not IS_SIMULATED:
+        cuda.synchronize()
+
+
 def view(array: Any, dtype: Any = None) -> Array:
     """Another library's array on the GPU (by its `__cuda_array_interface__`), read as `dtype`."""
     if IS_SIMULATED:

@@ -33,6 +33,9 @@ class SelfPlayConfig:
     opening_plies: int = -1
     """Maximum number of random moves at the start of a game, drawn uniformly from 0. −1: three
     quarters of the longest game, at most 32; none for one player."""
+    staggered: bool = True
+    """Start the first games anywhere in a random game. Otherwise those that end first, from which
+    the first generation learns, would be the shortest ones."""
     end_proven: bool = True
     """End a game once the search has proven its result."""
     resign_below: float = 0.0

@@ -67,6 +67,7 @@ def play_options_dtype() -> np.dtype[Any]:
         cheap_simulations=np.int32,
         opening_plies=np.int32,
         resign_turns=np.int32,
+        staggered=np.bool_,  # new games start anywhere in a random game
         reuse_tree=np.bool_,
         end_proven=np.bool_,
     )
@@ -99,6 +100,7 @@ def make_play_options(config: SelfPlayConfig, search: SearchConfig) -> NDArray[A
     options["resign_below"] = config.resign_below
     options["resign_turns"] = config.resign_turns
     options["resign_checked"] = config.resign_checked
+    options["staggered"] = config.staggered
     options["reuse_tree"] = config.reuse_tree
     options["end_proven"] = config.end_proven
     return options

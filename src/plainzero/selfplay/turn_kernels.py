@@ -92,9 +92,7 @@ def start_game(tree: Tree, scratch: Scratch, games: Games, play_options: Record,
     status.is_checked = random_unit(scratch.streams, b) < play_options.resign_checked
     for player in range(status.low_turns.shape[0]):
         status.low_turns[player] = 0
-    plies = 0
-    if random_unit(scratch.streams, b) < play_options.opening_share:
-        plies = random_below(scratch.streams, b, play_options.opening_plies + 1)
+    plies = draw_opening(scratch, games, play_options, b)
     for _ in range(_OPENINGS_TRIED):
         begin_board(scratch, games, b)
         play_opening(scratch, games, b, plies)
@@ -106,6 +104,18 @@ def start_game(tree: Tree, scratch: Scratch, games: Games, play_options: Record,
     status.opening = status.length
     tree.roots[b].num_nodes = 0
     start_search(tree, scratch, games, play_options, b)
+
+
+@kernel_function
+def draw_opening(scratch: Scratch, games: Games, play_options: Record, b: int) -> int:
+    """The number of random moves with which game b starts."""
+    if play_options.staggered:
+        begin_board(scratch, games, b)
+        play_opening(scratch, games, b, games.moves.shape[1])
+        return random_below(scratch.streams, b, games.status[b].length)
+    if random_unit(scratch.streams, b) < play_options.opening_share:
+        return random_below(scratch.streams, b, play_options.opening_plies + 1)
+    return 0
 
 
 @kernel_function

@@ -99,6 +99,7 @@ class Worker:
         """
         if not self._is_started:
             self._start(np.arange(self.config.games))
+            self._play_options["staggered"] = False
             self._is_started = True
         tree, scratch, count = self._tree, self._scratch, self.config.games
         cpu.select_games(self._tag, tree, scratch, self._options, self.games.states, 0, count)
@@ -162,6 +163,7 @@ class Worker:
         self.games.policies[:] = state["policies"]
         self._reported = self._work_done()  # done before, not by this worker
         if self._is_started:
+            self._play_options["staggered"] = False
             start_searches(self._tag, *self._arrays())
 
     def _arrays(self) -> tuple[Any, ...]:

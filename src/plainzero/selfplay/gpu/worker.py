@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from plainzero.compiler.gpu_memory import put, upload, view
+from plainzero.compiler.gpu_memory import put, synchronize, upload, view
 from plainzero.games.contract import Game, has_chance
 from plainzero.games.rules import register
 from plainzero.networks.gpu.backend import GpuNetworkEvaluator
@@ -112,7 +112,13 @@ class GpuWorker:
         """Restarts the searches, since the evaluator now has the weights of that step."""
         self._play_options["step"] = step
         put(self._play_options, self._arrays[-1])
-        self._run(kernels.begin_searches if self._is_started else kernels.begin_games)
+        if self._is_started:
+            self._run(kernels.begin_searches)
+            return
+        self._run(kernels.begin_games)
+        synchronize()  # before the options change
+        self._play_options["staggered"] = False
+        put(self._play_options, self._arrays[-1])
         self._is_started = True
 
     def play(self, rounds: int) -> None:
@@ -153,7 +159,8 @@ class GpuWorker:
         turns = 2 if has_chance(self.game) else 1  # the mover's, and chance's
         most, mean = 1 + config.opening_plies, 1 + config.opening_share * config.opening_plies / 2
         moves = math.ceil(searches * min(longest, turns * mean))
-        moves += min(self._count, positions) * min(longest, turns * most)
+        most_opening = longest if config.staggered else min(longest, turns * most)
+        moves += min(self._count, positions) * most_opening
         return searches, moves + _SPARE_GAMES * longest, targets
 
     def harvest(self, store: Store) -> None:

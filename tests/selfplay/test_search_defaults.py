@@ -5,16 +5,30 @@ import pytest
 from plainzero import make_game
 from plainzero.bench.learning import STRANGER_GAMES
 from plainzero.games.registry import bundled_games
-from plainzero.selfplay.game_traits import most_legal_moves
+from plainzero.selfplay.config import SelfPlayConfig, resolve_selfplay
+from plainzero.selfplay.game_traits import MOST_PLIES, traits_of
 from plainzero.selfplay.search_defaults import default_search, is_starved
 
 
 @pytest.mark.parametrize(
-    ("name", "moves"),
-    [("tic-tac-toe", 9), ("connect-four", 7), ("gomoku", 225), ("hex(size=7)", 49), ("pig", 2)],
+    ("name", "most_moves", "longest"),
+    [
+        ("tic-tac-toe", 9, 9),
+        ("connect-four", 7, 35),
+        ("gomoku", 225, MOST_PLIES),
+        ("hex(size=5)", 25, 25),
+        ("pig", 2, MOST_PLIES),
+    ],
 )
-def test_the_most_legal_moves_are_those_of_early_positions(name, moves):
-    assert most_legal_moves(make_game(name)) == moves
+def test_traits_are_seen_in_random_games(name, most_moves, longest):
+    assert traits_of(make_game(name)) == (most_moves, longest)
+
+
+@pytest.mark.parametrize(
+    ("name", "plies"), [("othello(size=6)", 25), ("gomoku", 32), ("tic-tac-toe", 6), ("2048", 0)]
+)
+def test_random_openings_leave_a_part_of_the_game(name, plies):
+    assert resolve_selfplay(SelfPlayConfig(), make_game(name)).opening_plies == plies
 
 
 def test_many_moves_are_searched_by_gumbel_on_a_gpu():

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from plainzero.games.contract import Game, has_chance
 from plainzero.options import check_is_used, check_types
 from plainzero.search.config import SearchConfig
+from plainzero.selfplay.game_traits import traits_of
 
-_MOST_OPENING_PLIES = 32  # the best of two for Connect Four: docs/lab-notebook.md
+_MOST_OPENING_PLIES = 32
+_OPENING_SHARE = 0.75  # of a random game
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class SelfPlayConfig:
     """Share of games that start with random moves, which are never targets."""
     opening_plies: int = -1
     """Maximum number of random moves at the start of a game, drawn uniformly from 0. −1: three
-    quarters of the longest game, at most 32; none for one player."""
+    quarters of a long random game, at most 32; none for one player."""
     staggered: bool = True
     """Start the first games anywhere in a random game. Otherwise those that end first, from which
     the first generation learns, would be the shortest ones."""
@@ -76,7 +78,8 @@ def resolve_selfplay(config: SelfPlayConfig, game: Game) -> SelfPlayConfig:
         raise ValueError("resign_below works for two players without chance")
     plies = config.opening_plies
     if plies < 0:
-        plies = 0 if game.num_players == 1 else min(_MOST_OPENING_PLIES, game.max_turns * 3 // 4)
+        longest = int(_OPENING_SHARE * traits_of(game).longest)
+        plies = 0 if game.num_players == 1 else min(_MOST_OPENING_PLIES, longest)
     return dataclasses.replace(config, opening_plies=plies)
 
 

@@ -1,27 +1,44 @@
 """What a game shows of itself in random play, from which defaults are chosen."""
 
+import functools
+from typing import NamedTuple
+
 import numpy as np
 
 from plainzero.games.check.quick_check import ensure_checked
 from plainzero.games.contract import CHANCE, Game
 
-_PLIES = 32  # up to a fifth of a second, in plain Python
+MOST_PLIES = 44
+"""Moves watched of a game, in plain Python: up to a fifth of a second."""
+
+_GAMES = 24  # of these, if they are shorter
 
 
-def most_legal_moves(game: Game) -> int:
-    """The most legal moves that a player has in the first plies of a random game.
+class GameTraits(NamedTuple):
+    """What was seen in some random games."""
+
+    most_moves: int  # legal moves that a player had
+    longest: int  # moves of players in the longest game, up to MOST_PLIES
+
+
+@functools.lru_cache
+def traits_of(game: Game) -> GameTraits:
+    """The traits of a game; the same whenever it is asked for.
 
     Raises:
         RuleFault: if the game breaks its contract.
     """
     ensure_checked(game)
-    generator, state, most = np.random.default_rng(0), game.new_state(), 1
-    for _ in range(_PLIES):
-        if state.is_over:
+    generator, most_moves, longest = np.random.default_rng(0), 1, 0
+    for _ in range(_GAMES):
+        state, plies = game.new_state(), 0
+        while not state.is_over and plies < MOST_PLIES:
+            legal = game.legal(state)
+            if state.to_play != CHANCE:
+                plies, most_moves = plies + 1, max(most_moves, len(legal))
+            game.play(state, int(generator.choice(legal)))
+            state.turn += 1
+        longest = max(longest, plies)
+        if longest == MOST_PLIES:
             break
-        legal = game.legal(state)
-        if state.to_play != CHANCE:
-            most = max(most, len(legal))
-        game.play(state, int(generator.choice(legal)))
-        state.turn += 1
-    return most
+    return GameTraits(most_moves, longest)

@@ -10,7 +10,7 @@ from typing import Any
 from plainzero.games.contract import Game, has_chance
 from plainzero.options import parse_option
 from plainzero.search.config import SearchConfig, with_options
-from plainzero.selfplay.game_traits import most_legal_moves
+from plainzero.selfplay.game_traits import traits_of
 
 _SECTION = "search."
 
@@ -38,7 +38,7 @@ def default_search(game: Game, device: str = "cpu") -> SearchConfig:
 
 def is_starved(budget: int, game: Game) -> bool:
     """Whether a game has too many legal moves for PUCT with a budget of visits or simulations."""
-    return most_legal_moves(game) > MOVES_PER_VISIT * budget
+    return traits_of(game).most_moves > MOVES_PER_VISIT * budget
 
 
 def chosen_search(game: Game, device: str, settings: Sequence[str]) -> SearchConfig:

@@ -167,9 +167,40 @@ class RunConfig:
     run: RunOptions = field(default_factory=RunOptions)
 
 
-def default_config(game: Game) -> RunConfig:
-    """The default settings for a game on the CPU."""
-    return RunConfig(search=default_search(game))
+def default_config(game: Game, device: str = "cpu", games: int = 0) -> RunConfig:
+    """The default settings for a game, chosen by what it shows of itself and by the device.
+
+    | chosen | by |
+    | --- | --- |
+    | search | device; the most legal moves seen in random games; players and chance, for proofs |
+    | random openings | the length of random games; none for one player |
+    | network | the observation: residual for planes; heads that follow the board if actions do |
+    | values | the number of players |
+    | size of the network, temperature, generation, window, batch | device; concurrent games |
+
+    What is `auto` or -1 here is resolved by `resolve_run`.
+
+    Args:
+        game: the game.
+        device: cpu, or a GPU. There games are many and start at random, so that they need little
+            further randomness: moves closer to the best ones make outcomes closer to the truth.
+        games: concurrent games on a GPU.
+    """
+    search = default_search(game, device)
+    if device == "cpu":
+        return RunConfig(search=search)
+    is_board = resolve_network(NetworkConfig(), game).kind == "residual"
+    return RunConfig(
+        network=NetworkConfig(blocks=8, channels=64) if is_board else NetworkConfig(),
+        search=search,
+        selfplay=SelfPlayConfig(games=games, temperature=0.4),
+        training=TrainingConfig(
+            generation_positions=32 * games,
+            window_start=64 * games,
+            batch_size=min(4096, games),
+            average_decay=0.99,
+        ),
+    )
 
 
 def change(config: RunConfig, settings: Sequence[str]) -> RunConfig:

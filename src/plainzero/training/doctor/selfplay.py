@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from plainzero.games.contract import has_chance
-from plainzero.selfplay.game_traits import most_legal_moves
+from plainzero.selfplay.game_traits import traits_of
 from plainzero.selfplay.search_defaults import is_starved
 from plainzero.training.doctor.history import Finding, History
 
@@ -109,7 +109,7 @@ def _search_starved(history: History) -> Iterator[Finding]:
     search = history.config.search
     budget = search.visits or search.simulations  # of a full search
     if search.selection != "gumbel" and is_starved(budget, history.game):
-        moves = most_legal_moves(history.game)
+        moves = traits_of(history.game).most_moves
         yield Finding(
             "search starved",
             "warning",

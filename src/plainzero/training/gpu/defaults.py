@@ -1,9 +1,8 @@
-"""The default settings on a GPU: more of everything. docs/lab-notebook.md has the experiments."""
+"""The default settings of a run on a GPU, whose memory decides how many games are concurrent."""
 
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from plainzero.devices import free_bytes
 from plainzero.games.contract import Game
@@ -11,41 +10,27 @@ from plainzero.networks.config import NetworkConfig, resolve_network
 from plainzero.search.config import SearchConfig
 from plainzero.search.kernels.tree import edges_per_node
 from plainzero.search.tree_memory import bytes_each
-from plainzero.selfplay.config import SelfPlayConfig
-from plainzero.selfplay.search_defaults import default_search
-from plainzero.training.settings import RunConfig, TrainingConfig, change, default_config
+from plainzero.training.settings import RunConfig, change, default_config
 
-_SIZES: dict[str, Any] = {"blocks": 8, "channels": 64}  # of a residual network
-_MOST_GAMES = 8192  # side by side; twice as many gain 8 % with 4x64, see docs/lab-notebook.md
+_MOST_GAMES = 8192  # twice as many gain 8 % with 4x64, see docs/lab-notebook.md
 
 
 def gpu_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConfig:
-    """The settings of a new run on a GPU, changed by those given; see `new_config`.
+    """The settings of a new run on a GPU, changed by those given; see `new_config`."""
+    asked = _changed(default_config(game, device, games=1), game, settings)
+    if _is_set("selfplay.games", settings):
+        games = asked.selfplay.games
+    else:
+        games = fit_games(game, asked.search, asked.network, free_bytes())
+    return _changed(default_config(game, device, games), game, settings)
 
-    Games are many and start at random, so that they need little further randomness: moves closer
-    to the best ones make outcomes closer to the truth.
-    """
-    base = dataclasses.replace(default_config(game), search=default_search(game, device))
-    asked = change(base, settings)
-    network = asked.network
-    if resolve_network(network, game).kind == "residual":
-        sizes = {k: v for k, v in _SIZES.items() if not _is_set(f"network.{k}", settings)}
-        network = dataclasses.replace(network, **sizes)
-    games = fit_games(game, asked.search, network, free_bytes())
-    games = asked.selfplay.games if _is_set("selfplay.games", settings) else games
-    fitting = dataclasses.replace(
-        base,
-        network=network,
-        selfplay=SelfPlayConfig(games=games, temperature=0.4),
-        training=TrainingConfig(
-            generation_positions=32 * games,
-            window_start=64 * games,
-            batch_size=min(4096, games),
-            reuse=3.0,
-            average_decay=0.99,
-        ),
-    )
-    return change(fitting, settings)
+
+def _changed(config: RunConfig, game: Game, settings: Sequence[str]) -> RunConfig:
+    """The config with the settings; a network of another kind has its own default size."""
+    about_kind = [setting for setting in settings if setting.strip().startswith("network.kind")]
+    if resolve_network(change(RunConfig(), about_kind).network, game).kind != "residual":
+        config = dataclasses.replace(config, network=NetworkConfig())
+    return change(config, settings)
 
 
 def _is_set(option: str, settings: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ from arena_agents import CONNECT_FOUR, TIC_TAC_TOE, TRIO
 
 from plainzero import SearchConfig
 from plainzero.arena.agent_specs import game_of_agents, parse_agent
+from plainzero.opponents.book_agent import BookAgent
 from plainzero.opponents.search_agent import NetworkAgent, SearchAgent, child_seed
 from plainzero.search.config import ignored_options, with_options
 
@@ -46,6 +47,29 @@ def test_search_agents_have_their_evaluator_and_options():
     uct, puct = (parse_agent(s, CONNECT_FOUR) for s in ("uct:1000,c_uct=1", "puct:400"))
     assert (uct.evaluator, uct.config) == ("rollout", SearchConfig(simulations=1000, c_uct=1.0))
     assert (puct.evaluator, puct.config) == ("uniform", SearchConfig(simulations=400))
+
+
+def test_any_agent_takes_the_opening_book_as_an_option():
+    start = CONNECT_FOUR.new_state()
+    agents = {
+        spec: parse_agent(spec, CONNECT_FOUR)
+        for spec in (
+            "uct:1,book",
+            "uct:1,book,c_uct=3",
+            "puct:1,fpu=parent, book",
+            "alphabeta:1,book",
+        )
+    }
+    for spec, agent in agents.items():
+        assert isinstance(agent, BookAgent) and agent.name == spec
+        assert agent.choose([start], 0) == [3]
+    assert agents["uct:1,book,c_uct=3"].agent.config.c_uct == 3.0
+    assert agents["puct:1,fpu=parent, book"].agent.config.fpu == "parent"
+    assert parse_agent("uct:1", CONNECT_FOUR).choose([start], 0) == [0]
+    with pytest.raises(ValueError, match="there is no opening book for tic-tac-toe"):
+        parse_agent("uct:1,book", TIC_TAC_TOE)
+    with pytest.raises(ValueError, match="unknown option 'book'"):
+        parse_agent("uct:1,book=1", CONNECT_FOUR)
 
 
 def test_chunks_that_fit_in_memory_change_nothing_but_the_seeds(states):

@@ -72,7 +72,10 @@ def test_end_of_input_ends_cleanly(plainzero):
         (["trio"], "a search with random playouts, 1 s per move. Use --opponent"),
         (["trio", "--simulations", "1500"], "random playouts, 1,500 simulations per move. Use"),
         (["connect-four", "--seconds", "2"], "2 s per move. You gave search options; to play the"),
-        (["connect-four"], "the bundled network with"),
+        (
+            ["connect-four"],
+            "bundled:200,book: the bundled network with 200 simulations per move and",
+        ),
     ],
 )
 def test_every_default_opponent_is_announced(plainzero, options, words):
@@ -143,3 +146,22 @@ def test_chance_is_drawn_by_its_probabilities():
     assert state.to_play == CHANCE
     fours = sum(draw_outcome(game, state, chance) % 2 for _ in range(2000))
     assert 150 < fours < 250
+
+
+def test_the_opening_book_corrects_the_opponent_and_says_so(plainzero):
+    options = ("--side", "second", "--opponent", "uct:1,book")
+    code, out, err = plainzero("play", "connect-four", *options, typed="hint\nquit\n")
+    assert (code, err) == (0, "")
+    assert "uct:1,book plays 4  by the opening book; the search chose 1, expects " in out
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["search", "connect-four", "--agent", "uct:9,book"], "does not use the opening book"),
+        (["evaluate", "uct:9,book", "--game", "connect-four"], "does not use the opening book"),
+        (["play", "trio", "--opponent", "uct:9,book"], "there is no opening book for trio, only"),
+    ],
+)
+def test_the_opening_book_is_refused_where_it_has_no_part(refused, command, sentence):
+    assert sentence in refused(*command)

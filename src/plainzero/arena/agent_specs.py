@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 from plainzero.arena.engine_specs import ENGINE_KINDS, is_engine, make_engine_agent
 from plainzero.games.contract import Game
 from plainzero.opponents.agent import Agent
+from plainzero.opponents.book_agent import BookAgent
 from plainzero.opponents.search_agent import NetworkAgent, SearchAgent
 from plainzero.search.config import SearchConfig, parse_option, with_options
 
 SYMMETRIES = "symmetries"
 """The option with which a network's answers are averaged over the board's symmetries."""
+
+BOOK = "book"
+"""The option with which the opening book corrects an agent's moves."""
 
 
 def parse_agent(spec: str, game: Game) -> Agent:
@@ -34,7 +38,9 @@ def parse_agent(spec: str, game: Game) -> Agent:
             raise ValueError(f"{kind} takes no argument; write {kind} instead of {spec!r}")
         return _WITHOUT_ARGUMENT[kind](game)
     if kind in _WITH_ARGUMENT:
-        return _WITH_ARGUMENT[kind](_Spec(spec, kind, argument), game)
+        without, uses_book = _split_book(argument)
+        agent = _WITH_ARGUMENT[kind](_Spec(spec, kind, without), game)
+        return BookAgent(spec, agent, game) if uses_book else agent
     raise _unknown_kind(kind)
 
 
@@ -54,6 +60,14 @@ class _Spec(NamedTuple):
     text: str
     kind: str
     argument: str  # all that follows the first colon
+
+
+def _split_book(argument: str) -> tuple[str, bool]:
+    """The argument without the option `book`, and whether it was there; folders may hold commas."""
+    place, colon, options = argument.rpartition(":")
+    first, *others = options.split(",")
+    kept = [option for option in others if option.strip() != BOOK]
+    return place + colon + ",".join([first, *kept]), len(kept) < len(others)
 
 
 def _unknown_kind(kind: str) -> ValueError:

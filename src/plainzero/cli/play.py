@@ -85,25 +85,32 @@ def play(
 def _choose_opponent(args: "SearchArgs") -> str | None:
     """The bundled network's agent; None without one, or if search options are given."""
     from plainzero import make_game
-    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_bundled_network
+    from plainzero.opponents.bundled_networks import (
+        USUAL_SIMULATIONS,
+        agent_for_people,
+        has_bundled_network,
+    )
+    from plainzero.opponents.connect_four.opening_book import has_book
 
     with refusing(args.game):
-        if not has_bundled_network(make_game(args.game)):
+        game = make_game(args.game)
+        if not has_bundled_network(game):
             return None
     if args._replace(simulations=None).says_how_to_search:
         return None
     simulations = USUAL_SIMULATIONS if args.simulations is None else args.simulations
-    opponent = f"bundled:{simulations}"
+    opponent = agent_for_people(game, simulations)
+    book = " and the opening book" if has_book(game) else ""
     typer.echo(
         f"Your opponent is {opponent}: the bundled network with {simulations} simulations per "
-        "move. Use --opponent to choose another."
+        f"move{book}. Use --opponent to choose another."
     )
     return opponent
 
 
 def _announce_search(searcher: "Searcher") -> None:
     """Says what a search without a network does per move, and how to choose another opponent."""
-    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, has_bundled_network
+    from plainzero.opponents.bundled_networks import agent_for_people, has_bundled_network
 
     if searcher.game.num_players == 1:
         return
@@ -114,7 +121,7 @@ def _announce_search(searcher: "Searcher") -> None:
     if has_bundled_network(searcher.game):
         other = (
             "You gave search options; to play the bundled network, use --opponent "
-            f"bundled:{USUAL_SIMULATIONS}."
+            f"{agent_for_people(searcher.game)}."
         )
     typer.echo(f"Your opponent is a search with random playouts, {budget} per move. {other}")
 
@@ -125,17 +132,20 @@ def _match_against(opponent: str, args: "SearchArgs", side: str, seed: int) -> "
     from plainzero.arena.agent_specs import parse_agent
     from plainzero.cli.terminal.play_game import Match, parse_side
     from plainzero.cli.terminal.search_arguments import make_searcher
+    from plainzero.opponents.book_agent import BookAgent
     from plainzero.opponents.search_agent import SearchAgent
 
     with refusing(args.game):
         agent_game = make_game(args.game)
         agent = parse_agent(opponent, agent_game)
         seat = parse_side(side, agent_game.num_players)
-        if not isinstance(agent, SearchAgent):
+        book = agent if isinstance(agent, BookAgent) else None
+        player = agent if book is None else book.agent
+        if not isinstance(player, SearchAgent):
             return Match(make_searcher(args, DEFAULT_BUDGET), seat, seed, agent, agent.name)
         if args.says_how_to_search:
             raise BadInput(
                 "with --opponent, the budget and the options belong to the agent: "
                 "--opponent uct:1000,c_uct=1"
             )
-        return Match(agent.searcher(), seat, seed, name=agent.name)
+        return Match(player.searcher(), seat, seed, name=agent.name, book=book)

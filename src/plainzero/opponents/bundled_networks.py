@@ -35,6 +35,13 @@ def usual_agent(game: Game, otherwise: str) -> str:
     return f"bundled:{USUAL_SIMULATIONS}" if has_bundled_network(game) else otherwise
 
 
+def agent_for_people(game: Game, simulations: int = USUAL_SIMULATIONS) -> str:
+    """The bundled network's agent when a person plays it: with the opening book, if any."""
+    from plainzero.opponents.connect_four.opening_book import has_book
+
+    return f"bundled:{simulations}" + ",book" * has_book(game)
+
+
 def find_bundled_network(game: Game) -> NetworkFile:
     """The file of a game's bundled network; the weights are not loaded yet.
 

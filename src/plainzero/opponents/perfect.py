@@ -21,7 +21,7 @@ from plainzero.games.contract import Game, has_chance
 from plainzero.opponents.agent import Stop, Stopped, check_stop, require_choices
 from plainzero.opponents.alpha_beta import DECAY, AlphaBeta, best_actions
 from plainzero.opponents.connect_four.kernels import ILLEGAL
-from plainzero.opponents.connect_four.opening_book import BOOK_GAME, BOOK_PLIES, load_opening_book
+from plainzero.opponents.connect_four.opening_book import look_up
 from plainzero.opponents.connect_four.solver import ConnectFourSolver, Progress
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
@@ -99,7 +99,7 @@ def quick_outcomes(game: Game, states: Sequence[Any]) -> NDArray[np.int8] | None
     Known are those of Connect Four's opening book and of games as small as tic-tac-toe.
     """
     if isinstance(game, ConnectFour):
-        rows = [_look_up(game, state) for state in states]
+        rows = [look_up(game, state) for state in states]
         known = [row for row in rows if row is not None]
         if len(known) < len(rows):
             return None
@@ -126,7 +126,7 @@ def best_moves(game: Game, state: Any, stop: Stop | None = None) -> list[int]:
     best: list[int] = np.flatnonzero(outcomes == outcomes.max()).tolist()
     if outcomes.max() == 0 or len(best) == 1:
         return best
-    is_in_book = _look_up(solver.game, state) is not None
+    is_in_book = look_up(solver.game, state) is not None
     horizon = _BOOK_HORIZON if is_in_book else game.max_turns
     after = [_play(solver.game, state, action) for action in best]
     if any(position.is_over for position in after):  # wins at once
@@ -173,20 +173,10 @@ def _judge(solver: Solver, state: Any, stop: Stop | None) -> NDArray[np.int8]:
     """The outcomes of all moves of one position, [A]."""
     if isinstance(solver, ConnectFourSolver):
         check_stop(stop)
-        known = _look_up(solver.game, state)
+        known = look_up(solver.game, state)
         return solver.outcomes([state], stop=stop)[0] if known is None else known
     values = solver.solve(state, stop).values
     return np.where(np.isnan(values), ILLEGAL, np.sign(np.nan_to_num(values))).astype(np.int8)
-
-
-def _look_up(game: ConnectFour, state: Any) -> NDArray[np.int8] | None:
-    """The opening book's outcomes, if the position is in it."""
-    if game != BOOK_GAME or getattr(state, "dtype", None) != game.dtype:
-        return None
-    own, occupied = int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
-    if occupied.bit_count() >= BOOK_PLIES:
-        return None
-    return load_opening_book().move_outcomes(own, occupied)
 
 
 def compile_solver(game: Game, state: Any) -> None:

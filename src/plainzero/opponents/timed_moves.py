@@ -6,6 +6,7 @@ import time
 from plainzero.games.contract import State
 from plainzero.opponents.agent import Agent, Decision, GameHistory, choose_moves
 from plainzero.opponents.alpha_beta import AlphaBeta
+from plainzero.opponents.book_agent import BookAgent
 from plainzero.opponents.search_agent import SearchAgent
 from plainzero.search.api import Searcher
 from plainzero.search.config import SearchConfig
@@ -23,6 +24,9 @@ def choose_in_time(
     """
     if seconds is None:
         return choose_moves(agent, [history], seed)[0]
+    if isinstance(agent, BookAgent):
+        chosen = choose_in_time(agent.agent, history, seed, seconds)
+        return agent.correct(history.state, chosen, seed) if isinstance(chosen, int) else chosen
     if isinstance(agent, SearchAgent):
         config = limit_by_clock(agent.config, seconds)
         result = Searcher(agent.game, agent.evaluator, config).search(history.state, seed)
@@ -43,7 +47,9 @@ def limit_by_clock(config: SearchConfig, seconds: float) -> SearchConfig:
 
 def make_ready(agent: Agent, state: State) -> None:
     """Compiles what the agent needs, before any clock starts."""
-    if isinstance(agent, SearchAgent):
+    if isinstance(agent, BookAgent):
+        make_ready(agent.agent, state)
+    elif isinstance(agent, SearchAgent):
         config = dataclasses.replace(agent.config, simulations=1, visits=0, nodes=0, seconds=0.0)
         Searcher(agent.game, agent.evaluator, config).search(state)
     elif isinstance(agent, AlphaBeta):

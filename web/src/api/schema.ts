@@ -68,6 +68,7 @@ export interface components {
             is_proven: boolean;
             /** Best */
             best: number | null;
+            book: components["schemas"]["Move"] | null;
             /** Moves */
             moves: components["schemas"]["MoveStatistics"][];
             /** Variation */
@@ -950,6 +951,9 @@ export interface components {
         /**
          * SearchAgent
          * @description Chooses moves by a search. `options` are fields of SearchConfig.
+         *
+         *     With `book`, a game's opening book corrects the move that is played; null: for the bundled
+         *     network, if the game has a book. It has no part in the search, nor in traces.
          */
         SearchAgent: {
             /**
@@ -990,6 +994,11 @@ export interface components {
             options?: {
                 [key: string]: boolean | number | string;
             };
+            /**
+             * Book
+             * @default null
+             */
+            book?: boolean | null;
         };
         /**
          * SearchAnswer

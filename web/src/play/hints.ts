@@ -16,11 +16,13 @@ export function heatOf(analysis: Analysis): ReadonlyMap<number, Heat> | undefine
 
 /** The recommended move alone. */
 export function heatOfHint(hint: Analysis): ReadonlyMap<number, Heat> | undefined {
-  return hint.best === null ? undefined : new Map([[hint.best, { share: 1, label: "hint" }]]);
+  const action = hint.book?.action ?? hint.best;
+  return action === null ? undefined : new Map([[action, { share: 1, label: "hint" }]]);
 }
 
 /** The hint in one sentence, or an empty string. */
 export function wordsOfHint(hint: Analysis): string {
+  if (hint.book) return `Hint: ${hint.book.name}, by the opening book.`;
   const move = hint.moves.find((one) => one.action === hint.best);
   if (!move) return "";
   if (move.exact === 1) return `Hint: ${move.name}. It wins.`;

@@ -13,6 +13,7 @@ from plainzero import Game, make_game
 from plainzero.arena.agent_specs import game_of_agents, parse_agent
 from plainzero.arena.match_files import save_transcripts
 from plainzero.cli.terminal.errors import BadInput
+from plainzero.cli.terminal.search_arguments import refuse_book
 from plainzero.cli.terminal.search_progress import stopping_at_interrupt
 from plainzero.opponents.search_agent import NetworkAgent, SearchAgent
 from plainzero.opponents.solved_positions import PositionSet, bundled_positions, read_positions
@@ -148,6 +149,7 @@ def parse_judge(
     elif simulations is not None:
         raise BadInput(f"--simulations needs a run's folder; the agent {player} has its own number")
     agent = parse_agent(player, choose_game(game_name, [player]))
+    refuse_book(agent)
     if not isinstance(agent, SearchAgent | NetworkAgent):
         raise BadInput(f"{player} does not search; name a run's folder, uct:N or puct:N")
     return agent

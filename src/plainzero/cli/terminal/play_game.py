@@ -15,6 +15,7 @@ from plainzero.cli.terminal.search_progress import Thought, think
 from plainzero.games.contract import legal_names, move_name
 from plainzero.games.formats.replay_moves import find_move
 from plainzero.opponents.agent import Agent, Forfeit, GameHistory, choose_moves
+from plainzero.opponents.book_agent import BookAgent
 
 WATCHING = -2  # the seat of a spectator
 _HELP = """Type a move, or
@@ -33,6 +34,7 @@ class Match:
         seed: for the search and chance.
         opponent: plays the other seats instead; the searcher then only gives hints.
         name: of the opponent.
+        book: corrects the search's moves; hints are not corrected.
     """
 
     def __init__(  # noqa: D107
@@ -42,9 +44,10 @@ class Match:
         seed: int,
         opponent: Agent | None = None,
         name: str = "search",
+        book: BookAgent | None = None,
     ) -> None:
         self.searcher, self.game, self.seat, self.seed = searcher, searcher.game, seat, seed
-        self.opponent, self.name = opponent, name
+        self.opponent, self.name, self.book = opponent, name, book
         self.state: Any = self.game.new_state()
         self.history: list[Any] = []  # positions before this one
         self.moves: list[int] = []  # one for each of them
@@ -95,14 +98,24 @@ class Match:
                 return False
             action, opinion = decision, ""
         else:
-            thought = self._think()
-            action, opinion = thought.result.action, _opinion(thought)
+            action, opinion = self._choose()
         name = escape(self._name(action))
         two = self.game.num_players <= 2
         who = escape(self.name) if two else boards.seat_name(self.state.to_play)
         self._say(f"[bold]{who} plays [green]{name}[/][/]  [dim]{opinion}[/]")
         self._apply(action)
         return True
+
+    def _choose(self) -> tuple[int, str]:
+        """The search's move, which the book may correct, and what to say about it."""
+        thought = self._think()
+        chosen, opinion = thought.result.action, _opinion(thought)
+        if self.book is None:
+            return chosen, opinion
+        action = self.book.correct(self.state, chosen, self.seed + len(self.history))
+        if action == chosen:
+            return action, opinion
+        return action, f"by the opening book; the search chose {self._name(chosen)}, {opinion}"
 
     def _ask(self) -> bool:
         """Asks until the person has moved or undone a move; False if they quit."""

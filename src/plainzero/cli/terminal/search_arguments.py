@@ -8,6 +8,7 @@ from plainzero import CHANCE, Game, SearchConfig, Searcher, make_game
 from plainzero.cli.terminal.errors import BadInput, refusing
 from plainzero.games.contract import move_name
 from plainzero.games.formats.replay_moves import find_move
+from plainzero.opponents.agent import Agent
 from plainzero.search.config import parse_option
 
 # Visits are 32-bit counts, and a timeout of centuries overflows.
@@ -46,9 +47,18 @@ def searcher_of_agent(spec: str, args: SearchArgs) -> Searcher:
         raise BadInput(f"--agent brings its own search; change it as in {spec},c_puct=2")
     with refusing(args.game):
         agent = parse_agent(spec, make_game(args.game))
+        refuse_book(agent)
         if not isinstance(agent, SearchAgent):
             raise BadInput(f"{spec} does not search; name an agent that does, as in uct:1000")
         return agent.searcher()
+
+
+def refuse_book(agent: Agent) -> None:
+    """Refuses an agent with an opening book, where a search is examined and no move is played."""
+    from plainzero.opponents.book_agent import BookAgent
+
+    if isinstance(agent, BookAgent):
+        raise BadInput(f"{agent.name}: the search does not use the opening book; leave out book")
 
 
 def make_config(args: SearchArgs, default_budget: dict[str, Any]) -> SearchConfig:

@@ -6,12 +6,13 @@ images once, in the order of `enumerate_openings`. data/README.md says how it wa
 
 import functools
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.games.bundled.connect_four import ConnectFour
+from plainzero.games.contract import Game
 from plainzero.opponents.connect_four.bitboard import (
     Board,
     column_cells,
@@ -98,6 +99,21 @@ def load_opening_book() -> OpeningBook:
     with np.load(_FILE) as file:
         outcomes = [file[f"ply_{ply}"] for ply in range(BOOK_PLIES + 1)]
     return OpeningBook(make_board(BOOK_GAME.rows, BOOK_GAME.cols), outcomes)
+
+
+def has_book(game: Game) -> bool:
+    """Whether there is a book for the game."""
+    return game == BOOK_GAME
+
+
+def look_up(game: Game, state: Any) -> NDArray[np.int8] | None:
+    """The outcome of each move, as in `OpeningBook.move_outcomes`; None if there is no book."""
+    if not has_book(game) or getattr(state, "dtype", None) != game.dtype:
+        return None
+    own, occupied = int(state.stones[state.to_play]), int(state.stones[0] | state.stones[1])
+    if occupied.bit_count() >= BOOK_PLIES:
+        return None
+    return load_opening_book().move_outcomes(own, occupied)
 
 
 def enumerate_openings(board: Board, plies: int) -> list[Openings]:

@@ -8,15 +8,18 @@ import numpy as np
 from plainzero.games.contract import Game
 from plainzero.opponents.agent import Stopped
 from plainzero.opponents.alpha_beta import AlphaBeta
+from plainzero.opponents.book_agent import correct_move
+from plainzero.opponents.connect_four.opening_book import has_book
 from plainzero.opponents.gomoku_evaluator import ThreatsEvaluator, make_config
 from plainzero.opponents.perfect import compile_solver, has_perfect
 from plainzero.opponents.search_agent import evaluate_states
 from plainzero.search.api import Searcher
 from plainzero.search.config import SearchConfig, option_kinds, with_options
+from plainzero.search.kernels.tree import ROOT
 from plainzero.search.result import SearchResult
 from plainzero.server.api.schemas import searching as messages
 from plainzero.server.options import ServerOptions
-from plainzero.server.position_views import legal_moves
+from plainzero.server.position_views import legal_moves, name_move
 from plainzero.server.runs.loaded_networks import LoadedNetworks
 from plainzero.server.searching.analysis import analyse
 from plainzero.server.searching.compile_thread import CompileThread
@@ -72,7 +75,7 @@ class Agents:
         start = time.perf_counter()
         if isinstance(agent, messages.SearchAgent):
             result, step = self.search(game, state, agent, seed, slot, on_progress)
-            action, analysis = result.action, analyse(result, step)
+            action, analysis = _use_book(agent, result, analyse(result, step), seed)
         elif isinstance(agent, messages.NetworkAgent):
             action, analysis = self._run_network(game, state, agent)
         elif isinstance(agent, messages.AlphaBetaAgent):
@@ -101,6 +104,8 @@ class Agents:
     ) -> tuple[SearchResult, int | None]:
         """The result of a search, and the step of the weights used."""
         _require_choice(state)
+        if agent.book and not has_book(game):
+            raise ValueError(f"there is no opening book for {game.name}")
         evaluator, base, step = self._evaluator(game, agent)
         config = self._config(base, agent, is_traced)
         searcher = Searcher(game, evaluator, config, threads=1)
@@ -243,6 +248,20 @@ class Agents:
         own = self._networks.saved(run).game
         if own != game:
             raise ValueError(f"{run} is a run of {own.name}, not of {game.name}")
+
+
+def _use_book(
+    agent: messages.SearchAgent, result: SearchResult, analysis: messages.Analysis, seed: int
+) -> tuple[int, messages.Analysis]:
+    """The move to play, by the opening book if the search's is worse, and the analysis."""
+    game, state = result.game, result.roots.states[result.row, ROOT]
+    chosen = result.action
+    if agent.book is False or (agent.book is None and agent.evaluator != "bundled"):
+        return chosen, analysis
+    action = correct_move(game, state, chosen, seed)
+    if action == chosen:
+        return chosen, analysis
+    return action, analysis.model_copy(update={"book": name_move(game, state, action)})
 
 
 def _require_choice(state: Any) -> None:

@@ -36,6 +36,7 @@ def analyse(result: SearchResult, step: int | None) -> Analysis:
         nodes=len(result.tree),
         is_proven=result.proven,
         best=result.best_action,
+        book=None,
         moves=score_moves(result.game, options, _root_statistics(result)),
         variation=_name_line(result.game, result),
         step=step,

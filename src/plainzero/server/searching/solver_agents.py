@@ -119,6 +119,7 @@ def make_analysis(
         nodes=0,
         is_proven=is_proven,
         best=best,
+        book=None,
         moves=[
             messages.MoveStatistics(
                 action=move.action,

@@ -19,7 +19,11 @@ Options = Annotated[dict[Text, OptionValue], Field(max_length=64)]
 
 
 class SearchAgent(Message):
-    """Chooses moves by a search. `options` are fields of SearchConfig."""
+    """Chooses moves by a search. `options` are fields of SearchConfig.
+
+    With `book`, a game's opening book corrects the move that is played; null: for the bundled
+    network, if the game has a book. It has no part in the search, nor in traces.
+    """
 
     kind: Literal["search"] = "search"
     evaluator: Literal["rollout", "uniform", "threats", "network", "bundled"] = "rollout"
@@ -28,6 +32,7 @@ class SearchAgent(Message):
     simulations: Annotated[int, Field(ge=0)] = 800  # 0: limited by seconds alone
     seconds: Annotated[float, Field(ge=0)] = 0.0  # 0: limited by simulations alone
     options: Options = {}
+    book: bool | None = None
 
 
 class NetworkAgent(Message):
@@ -87,6 +92,7 @@ class Analysis(Message):
     nodes: int
     is_proven: bool
     best: int | None  # action
+    book: Move | None  # played instead, because the opening book knows that `best` is worse
     moves: list[MoveStatistics]  # every legal move
     variation: list[Move]  # principal variation
     step: int | None  # of the weights used

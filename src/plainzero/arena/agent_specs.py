@@ -84,9 +84,10 @@ def _make_random(game: Game) -> Agent:
 
 
 def _make_perfect(game: Game) -> Agent:
+    from plainzero.opponents.exact_values import ExactAgent, has_exact_values
     from plainzero.opponents.perfect import PerfectAgent
 
-    return PerfectAgent(game)
+    return ExactAgent(game) if has_exact_values(game) else PerfectAgent(game)
 
 
 def _make_alpha_beta(spec: _Spec, game: Game) -> Agent:

@@ -1,22 +1,21 @@
-"""`plainzero bench learning`: trains by the default command, then plays against a yardstick."""
+"""`plainzero bench learning`: trains by the default command, then measures strength."""
 
-import dataclasses
 import json
 
 import pytest
 
 from plainzero import check_game, make_game
+from plainzero.arena.yardsticks.measurement import Measurement
 from plainzero.bench.learning import (
     STRANGER_GAMES,
     LearnedGame,
     LearningReport,
     Strength,
     _at,
-    yardstick,
 )
-from plainzero.cli.bench import _print_learning
+from plainzero.cli.terminal.learning_table import print_learning
 
-QUICK = ("--games", "2", "--simulations", "4", "--yardstick", "random", "--device", "cpu", "--json")
+QUICK = ("--games", "2", "--simulations", "0", "--simulations", "4", "--device", "cpu", "--json")
 SMALL = (
     *("--set", "training.generation_positions=60", "--set", "selfplay.games=8"),
     *("--set", "run.assess_seconds=0", "--set", "network.blocks=1", "--set", "run.backend=torch"),
@@ -25,19 +24,29 @@ SMALL = (
 
 @pytest.mark.slow
 def test_a_game_is_trained_and_measured_at_three_points(plainzero, tmp_path):
-    arguments = ("bench", "learning", "tic-tac-toe", "--folder", str(tmp_path), *QUICK)
+    arguments = ("bench", "learning", "dots-and-boxes", "--folder", str(tmp_path), *QUICK)
     code, out, _ = plainzero(*arguments, "--minutes", "0.5", *SMALL)
     (row,) = json.loads(out)["rows"]
-    assert (code, row["failure"], row["yardstick"]) == (0, "", "random")
+    assert (code, row["failure"], row["target"]) == (0, "", 0.97)
+    assert row["command"].startswith("plainzero train dots-and-boxes --minutes 0.5 --set ")
+    assert row["yardstick"] == "moves that keep the outcome, decisive positions"
     assert [at["share"] for at in row["strengths"]] == [0.25, 0.5, 1.0]
     first, _, last = row["strengths"]
     assert row["first_generation_seconds"] <= first["seconds"] <= last["seconds"]
     assert 0 < first["step"] <= last["step"] and first["games"] <= last["games"]
-    assert 0 <= last["score"] <= 1 and last["interval"] is None  # of one opening
+    assert last["measured"].keys() == {"0", "4"}
+    for found in last["measured"].values():
+        assert found["interval"][0] <= found["figure"] <= found["interval"][1]
+        assert found["sample"] == "50 positions"
     code, out, err = plainzero(*arguments)
     assert code == 2 and "is already a run" in err
     code, out, _ = plainzero(*arguments, "--minutes", "0.5", "--measure-only")
     assert code == 0 and json.loads(out)["rows"][0]["strengths"] == row["strengths"]
+    match = ("--yardstick", "random", "--measure-only", "--minutes", "0.5")
+    code, out, _ = plainzero(*arguments, *match)
+    (row,) = json.loads(out)["rows"]
+    assert (row["yardstick"], row["target"]) == ("score, random", None)
+    assert row["strengths"][2]["measured"]["4"]["sample"] == "2 games from 1 openings"
 
 
 def test_a_run_without_a_generation_is_a_failure(plainzero, tmp_path):
@@ -54,25 +63,24 @@ def test_an_unknown_game_is_refused_before_anything_is_trained(plainzero, tmp_pa
     assert not any(tmp_path.iterdir())
 
 
-def test_a_score_has_an_interval_only_if_one_can_be_computed(capsys):
-    at = Strength(1.0, 60.0, 100, 50, 10.0, 1.0, 0.5, score=0.5, interval=None)
-    known = dataclasses.replace(at, score=0.9, interval=(0.7, 0.97))
-    unplayed = dataclasses.replace(at, score=None)
-    row = LearnedGame("a game", "random", 1.0, [at, known, unplayed])
-    _print_learning(LearningReport({}, {}, {}, [row]))
-    out = capsys.readouterr().out
-    assert "50%" in out and "90% (70%–97%)" in out
-    assert out.count("(") == 1 and "100%" not in out
+def test_a_figure_has_an_interval_only_if_one_can_be_computed(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    found = {1: Measurement(0.5, None, "2 games"), 100: Measurement(0.9, (0.7, 0.97), "40 games")}
+    strengths = [
+        Strength(share, 60.0, 100, 50, 600, 10.0, 1.0, 0.5, measured)
+        for share, measured in ((0.5, found), (1.0, {}))
+    ]
+    row = LearnedGame("a game", "plainzero train", "score, random", 0.8, 1.0, strengths)
+    print_learning(LearningReport("2026-11-18", {}, {}, {}, [row]))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines if " 1 " in line] == ["%"]
+    assert any("100   90 % (70–97)" in line for line in lines)
+    assert any("target 0.8" in line for line in lines)
 
 
 def test_strength_is_that_of_the_latest_complete_generation():
     metrics = [{"seconds": 10.0}, {"seconds": 20.0}, {"seconds": 30.0}]
     assert [_at(seconds, metrics)["seconds"] for seconds in (5, 10, 29, 40)] == [10, 10, 20, 30]
-
-
-def test_bundled_games_have_yardsticks_of_their_own():
-    assert yardstick("gomoku") == "threats:400"
-    assert yardstick("gomoku(size=9)") == "uct:1000"
 
 
 @pytest.mark.slow

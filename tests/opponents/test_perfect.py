@@ -24,7 +24,8 @@ PONS = Path(__file__).parents[3] / "shared" / "data" / "connect4"
         ("connect-four(rows=7,cols=8)", False),
         ("connect-four(in_a_row=3)", False),
         ("dots-and-boxes", True),
-        ("dots-and-boxes(rows=5,cols=5)", False),
+        ("dots-and-boxes(rows=3,cols=3)", True),
+        ("dots-and-boxes(rows=4,cols=3)", False),
         ("trio(size=3)", False),  # three players
         ("2048(size=2,target=8)", False),  # chance
     ],

@@ -46,6 +46,7 @@ class Measures:
     cross_entropy: Measure  # −ln Σ probability of the moves that keep the game value
     value_sign: Measure  # share of won and lost positions with the right sign of the value
     draw_value: Measure  # mean |value| of drawn positions
+    best_move: Measure  # share of positions in which the chosen move has the best score, if known
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def evaluate_positions(
             was_interrupted = done < len(positions.states)
             break
     answers = _Answers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    seen = _rows(positions, slice(done))
+    seen = positions.rows(slice(done))
     stages = _stages(game, seen.plies)
     generator = np.random.default_rng(seed)
     return Accuracy(
@@ -121,16 +122,12 @@ def sample_positions(positions: PositionSet, count: int, seed: int = 0) -> Posit
     if count >= total:
         return positions
     rows = np.sort(np.random.default_rng(seed).permutation(total)[:count])
-    return _rows(positions, rows)
+    return positions.rows(rows)
 
 
 def shuffle_positions(positions: PositionSet, seed: int = 0) -> PositionSet:
     """The positions in random order, so that every prefix is a fair sample."""
-    return _rows(positions, np.random.default_rng(seed).permutation(len(positions.states)))
-
-
-def _rows(positions: PositionSet, rows: Any) -> PositionSet:
-    return PositionSet(positions.states[rows], positions.outcomes[rows], positions.plies[rows])
+    return positions.rows(np.random.default_rng(seed).permutation(len(positions.states)))
 
 
 class _Answers(NamedTuple):
@@ -194,7 +191,8 @@ def _measure(
     generator: np.random.Generator,
 ) -> Measures:
     """The measures on the positions that are `chosen` [n]."""
-    outcomes = positions.outcomes[chosen]
+    positions = positions.rows(chosen)
+    outcomes = positions.outcomes
     moves, policy, values = (column[chosen] for column in answers)
     best = np.where(_is_legal(outcomes), outcomes, -2).max(axis=1, initial=-2)
     errors = outcomes[np.arange(len(moves)), moves] < best
@@ -208,7 +206,17 @@ def _measure(
         _mean(entropy, generator),
         _share(has_right_sign),
         _mean(np.abs(values[~is_decided]), generator),
+        _share(_is_best(answers.chosen[chosen], positions)),
     )
+
+
+def _is_best(moves: NDArray[np.int64], positions: PositionSet) -> NDArray[np.bool_]:
+    """[n] whether each move has the best score; empty if scores are unknown."""
+    if positions.scores is None:
+        return np.zeros(0, bool)
+    scores = np.where(_is_legal(positions.outcomes), positions.scores, np.iinfo(np.int16).min)
+    best: NDArray[np.bool_] = scores[np.arange(len(moves)), moves] == scores.max(axis=1)
+    return best
 
 
 def _share(hits: NDArray[np.bool_]) -> Measure:

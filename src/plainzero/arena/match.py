@@ -203,6 +203,24 @@ def play_match(
     )
 
 
+def play_alone(
+    game: Game,
+    agent: Agent,
+    openings: Sequence[Opening],
+    seed: int,
+    progress: MatchProgress | None = None,
+) -> list[Any]:
+    """The final positions of a one-player game that an agent plays from each opening."""
+    games = [
+        MatchGame(game, opening, (FIRST,), child_seed(seed, 1, number))
+        for number, opening in enumerate(openings)
+    ]
+    for step in _play_all((agent, agent), games, child_seed(seed, 2), None):
+        if progress is not None:
+            progress(step, len(games))
+    return [alone.state for alone in games]
+
+
 def seatings(num_players: int) -> list[tuple[int, ...]]:
     """All seatings in which an opening is played: the agent of each player."""
     alone = (FIRST,) + (SECOND,) * (num_players - 1)

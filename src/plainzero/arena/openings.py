@@ -83,7 +83,7 @@ def _draw(game: Game, wanted: int, plies: int, generator: np.random.Generator) -
     found: dict[bytes, Opening] = {}
     failures = 0
     while len(found) < wanted and failures < 20 + _PATIENCE * len(found):
-        opening = _play_randomly(game, plies, generator)
+        opening = play_randomly(game, plies, generator)
         key = None if opening is None else position_key(game, opening.state)
         if opening is None or key is None or key in found:
             failures += 1
@@ -92,7 +92,7 @@ def _draw(game: Game, wanted: int, plies: int, generator: np.random.Generator) -
     return list(found.values())
 
 
-def _play_randomly(game: Game, plies: int, generator: np.random.Generator) -> Opening | None:
+def play_randomly(game: Game, plies: int, generator: np.random.Generator) -> Opening | None:
     """A random opening that ends at a player's turn; None if the game ends before."""
     state, actions = game.new_state(), []
     while not state.is_over and (plies > 0 or state.to_play == CHANCE):

@@ -1,21 +1,27 @@
 """How well the default command learns games of different kinds.
 
 Each game is trained by `plainzero train` in a separate process. Afterwards the weights saved at a
-quarter, half and the end of the run play a match against the game's yardstick. A default is judged
-by this table, never by one game alone.
+quarter, half and the end of the run are measured by the game's yardstick. A default is judged by
+this table, never by one game alone.
 """
 
-import shutil
+import datetime
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from plainzero.arena.agent_specs import parse_agent
-from plainzero.arena.match import MatchSettings, play_match
+from plainzero.arena.yardsticks.choose import yardstick_of
+from plainzero.arena.yardsticks.match_score import MatchScore
+from plainzero.arena.yardsticks.measurement import Effort, Measurement, Yardstick
 from plainzero.bench.measure import machine, versions
+from plainzero.games.contract import Game
 from plainzero.games.registry import bundled_games, make_game
 from plainzero.training.metrics import read_metrics
 from plainzero.training.run_folder import RunFolder
@@ -30,22 +36,9 @@ STRANGER_GAMES = tuple(
 """Games of kinds that no bundled game has: over 1,000 actions, two players with dice, and three
 players for a territory."""
 
-_YARDSTICKS = {
-    "connect-four": "perfect",
-    "tic-tac-toe": "perfect",
-    "gomoku": "threats:400",
-    "gomoku-42": "uct:5000",
-    "go": "uct:5000",
-    "othello": "uct:20000",
-    "hex": "uct:20000",
-    "breakthrough": "uct:20000",
-    "ultimate-tic-tac-toe": "uct:20000",
-    "dots-and-boxes": "uct:20000",
-    "orbit": "uct:10000",
-    "trio": "uct:10000",
-}
-_USUAL_YARDSTICK = "uct:1000"  # for games with parameters, and for those of other people
-_GNU_GO = "gtp:gnugo --mode gtp --level 10 --chinese-rules"
+_SIMULATIONS = {"go": (1, 100)}
+_USUAL_SIMULATIONS = (100,)
+_PAUSE = 1.0  # seconds between reports of a run
 
 Report = Callable[[str], None]
 """Called with what is being done."""
@@ -56,11 +49,11 @@ class LearningBenchOptions:
     """What `plainzero bench learning` measures."""
 
     minutes: float  # of each run
-    games: int  # of each match, rounded up to whole openings
-    simulations: int  # per move of the trained network
+    games: int  # of each match, rounded up to whole openings; 0: strength is not measured
     folder: Path  # for the runs
+    simulations: tuple[int, ...] = ()  # per move of the trained network; empty: each game's own
     device: str = "auto"
-    yardstick: str = ""  # instead of each game's own
+    opponent: str = ""  # of a match, instead of each game's yardstick
     settings: tuple[str, ...] = ()  # of the runs, to compare with the defaults
     seed: int = 0
     trains: bool = True  # otherwise the runs in the folder are measured again
@@ -68,17 +61,17 @@ class LearningBenchOptions:
 
 @dataclass(frozen=True)
 class Strength:
-    """The strength of a run's weights after a share of its time."""
+    """A run's weights after a share of its time."""
 
     share: float
     seconds: float
     step: int
     games: int
+    positions: int
     positions_per_second: float  # of the whole run until then
     policy_loss: float
     value_loss: float
-    score: float | None  # against the yardstick; None without a match
-    interval: tuple[float, float] | None  # 95 %; None if one opening was played
+    measured: dict[int, Measurement]  # by simulations per move; empty if it was not measured
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,9 @@ class LearnedGame:
     """A run by the default command, measured."""
 
     game: str
+    command: str  # that trained it
     yardstick: str
+    target: float | None
     first_generation_seconds: float
     strengths: list[Strength]
     failure: str = ""  # why there is nothing to measure
@@ -96,6 +91,7 @@ class LearnedGame:
 class LearningReport:
     """All games, and the machine they were learned on."""
 
+    date: str
     machine: dict[str, Any]
     versions: dict[str, str]
     options: dict[str, Any]
@@ -112,57 +108,112 @@ def measure_learning(
     """Trains and measures each game; all bundled and strangers' games if none is named.
 
     Raises:
-        ValueError: for an unknown game or yardstick, or a run that exists already, before anything
+        ValueError: for an unknown game or opponent, or a run that exists already, before anything
             is trained.
     """
     names = list(names) or [*bundled_games(), *STRANGER_GAMES]
     for name in names:
         game = make_game(name)
-        parse_agent(options.yardstick or yardstick(name), game)
+        if options.games:
+            _choose_yardstick(game, options).check(game)
         if options.trains and RunFolder(options.folder / game.name).exists():
             raise ValueError(
                 f"{options.folder / game.name} is already a run; choose another --folder, or "
                 "--measure-only to measure the runs in it"
             )
+    date = datetime.date.today().isoformat()
     rows = [_learn(name, options, report) for name in names]
     described = asdict(options) | {"folder": str(options.folder)}
-    return LearningReport(machine(), versions(), described, rows)
+    return LearningReport(date, machine(), versions(), described, rows)
 
 
-def yardstick(name: str) -> str:
-    """The agent against which a game's strength is measured."""
-    if name == "go" and shutil.which("gnugo"):
-        return _GNU_GO
-    return _YARDSTICKS.get(name, _USUAL_YARDSTICK)
+def _choose_yardstick(game: Game, options: LearningBenchOptions) -> Yardstick:
+    return MatchScore(options.opponent) if options.opponent else yardstick_of(game)
 
 
 def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedGame:
-    game, opponent = make_game(name), options.yardstick or yardstick(name)
-    folder = RunFolder(options.folder / game.name)
-    failure = ""
-    if options.trains:
-        unit = "minute" if options.minutes == 1.0 else "minutes"
-        report(f"{game.name}: training for {options.minutes:g} {unit}")
-        failure = _train(name, folder, options)
+    game = make_game(name)
+    yardstick, folder = _choose_yardstick(game, options), RunFolder(options.folder / game.name)
+    arguments = _train_arguments(name, options)
+    failure = _train(game.name, arguments, folder, options, report) if options.trains else ""
     metrics = read_metrics(folder.metrics_file) if folder.metrics_file.exists() else []
     if not metrics:
-        return LearnedGame(game.name, opponent, 0.0, [], failure or "no generation was completed")
+        failure = failure or "no generation was completed"
     strengths = []
-    for share in SHARES:
+    for share in SHARES if metrics else ():
         latest = _at(share * options.minutes * 60.0, metrics)
-        report(f"{game.name}: playing {opponent} with the weights of {latest['seconds']:.0f} s")
-        strengths.append(_measure(share, latest, name, folder, opponent, options))
-    return LearnedGame(game.name, opponent, metrics[0]["seconds"], strengths, failure)
+        measured = {}
+        for simulations in _simulations(game, options):
+            agent = f"run:{folder.path}@{latest['step']}:{simulations}"
+
+            def progress(done: int, total: int, agent: str = agent) -> None:
+                report(f"{game.name}: {yardstick.name}, {agent}: {done:,} of {total:,}")
+
+            progress(0, 0)
+            effort = Effort(options.games, options.seed, progress)
+            measured[simulations] = yardstick.measure(game, parse_agent(agent, game), effort)
+        strengths.append(_strength(share, latest, measured))
+    return LearnedGame(
+        game.name,
+        " ".join(["plainzero train", *map(_quoted, arguments)]),
+        yardstick.name,
+        yardstick.target,
+        metrics[0]["seconds"] if metrics else 0.0,
+        strengths,
+        failure,
+    )
 
 
-def _train(name: str, folder: RunFolder, options: LearningBenchOptions) -> str:
-    """Trains by the command that people use; returns why it failed, if it did."""
+def _simulations(game: Game, options: LearningBenchOptions) -> tuple[int, ...]:
+    """The simulations per move to measure with."""
+    if not options.games:
+        return ()
+    return options.simulations or _SIMULATIONS.get(game.name, _USUAL_SIMULATIONS)
+
+
+def _train_arguments(name: str, options: LearningBenchOptions) -> list[str]:
+    """Of `plainzero train`, without the folder and the device."""
     settings = [part for setting in options.settings for part in ("--set", setting)]
-    command = [sys.executable, "-m", "plainzero.cli", "train", name, *settings]
-    command += ["--minutes", str(options.minutes), "--run", str(folder.path)]
-    command += ["--device", options.device, "--seed", str(options.seed)]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    return ended.stderr.strip().rpartition("\n")[2] if ended.returncode else ""
+    arguments = [name, "--minutes", f"{options.minutes:g}", *settings]
+    return [*arguments, "--seed", str(options.seed)]
+
+
+def _quoted(argument: str) -> str:
+    return f'"{argument}"' if set(argument) & set(" ()") else argument
+
+
+def _train(
+    game: str,
+    arguments: Sequence[str],
+    folder: RunFolder,
+    options: LearningBenchOptions,
+    report: Report,
+) -> str:
+    """Trains by the command that people use; returns why it failed, if it did."""
+    command = [sys.executable, "-m", "plainzero.cli", "train", *arguments]
+    command += ["--run", str(folder.path), "--device", options.device]
+    start = time.monotonic()
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors) as training:
+            while training.poll() is None:
+                seconds = int(time.monotonic() - start)
+                report(
+                    f"{game}: training for {options.minutes:g} min, {seconds // 60}:"
+                    f"{seconds % 60:02d} so far, {_describe_last(folder)}"
+                )
+                with suppress(subprocess.TimeoutExpired):
+                    training.wait(_PAUSE)
+        errors.seek(0)
+        return errors.read().strip().rpartition("\n")[2] if training.returncode else ""
+
+
+def _describe_last(folder: RunFolder) -> str:
+    """The newest generation in a few words."""
+    metrics = read_metrics(folder.metrics_file) if folder.metrics_file.exists() else []
+    if not metrics:
+        return "no generation yet"
+    last = metrics[-1]
+    return f"{len(metrics)} generations, policy loss {last['policy_loss']:.3f}"
 
 
 def _at(seconds: float, metrics: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -171,30 +222,16 @@ def _at(seconds: float, metrics: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return (done or metrics)[-1 if done else 0]
 
 
-def _measure(
-    share: float,
-    latest: dict[str, Any],
-    name: str,
-    folder: RunFolder,
-    opponent: str,
-    options: LearningBenchOptions,
-) -> Strength:
-    score, interval = None, None
-    if options.games:
-        game = make_game(name)
-        agent = f"run:{folder.path}@{latest['step']}:{options.simulations}"
-        agents = (parse_agent(agent, game), parse_agent(opponent, game))
-        result = play_match(game, agents, MatchSettings(options.games, seed=options.seed))
-        score, interval = result.estimate.score, result.estimate.score_interval
+def _strength(share: float, latest: dict[str, Any], measured: dict[int, Measurement]) -> Strength:
     seconds = latest["seconds"]
     return Strength(
         share=share,
         seconds=seconds,
         step=latest["step"],
         games=latest["total_games"],
+        positions=latest["total_positions"],
         positions_per_second=latest["total_positions"] / max(seconds, 1e-9),
         policy_loss=latest["policy_loss"],
         value_loss=latest["value_loss"],
-        score=score,
-        interval=interval,
+        measured=measured,
     )

@@ -1,6 +1,5 @@
 """`plainzero bench`: speed beside other programs in the same run, as ratios."""
 
-import itertools
 import json
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from plainzero.bench.games import Comparison, GamesReport
     from plainzero.bench.gpu_search import GpuReport
-    from plainzero.bench.learning import LearnedGame, LearningReport, Strength
     from plainzero.bench.measure import Report
     from plainzero.bench.selfplay import SelfPlayReport
 
@@ -172,13 +170,26 @@ def learning(
     ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Length of each run.")] = 5.0,
     games: Annotated[
-        int, typer.Option(min=0, help="Games of each match. 0: none are played.")
+        int,
+        typer.Option(
+            min=0,
+            help="Games of each match; other yardsticks grow with it. 0: strength is not measured.",
+        ),
     ] = 40,
     simulations: Annotated[
-        int, typer.Option(min=1, help="Simulations per move of the trained network.")
-    ] = 100,
-    yardstick: Annotated[
-        str, typer.Option(help="Agent to play against, instead of each game's own.")
+        list[int] | None,
+        typer.Option(
+            min=0,
+            help="Simulations per move of the trained network; 0 for the network alone. May be "
+            "repeated.",
+            show_default="100; 1 and 100 in Go",
+        ),
+    ] = None,
+    opponent: Annotated[
+        str,
+        typer.Option(
+            "--yardstick", help="Agent to play against, instead of each game's own yardstick."
+        ),
     ] = "",
     folder: Annotated[Path, typer.Option(help="Folder for the runs.")] = Path("runs/learning"),
     device: Annotated[str, typer.Option(help="auto (a GPU if available), cpu, cuda, …")] = "auto",
@@ -196,23 +207,25 @@ def learning(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
 ) -> None:
-    """How well the default command learns: trains each game, then plays against its yardstick.
+    """How well the default command learns: trains each game, then measures its strength.
 
-    Measures after a quarter, half and the whole of each run.
+    Measures the weights after a quarter, half and the whole of each run by the game's yardstick:
+    a match, solved positions, exact values or, in 2048, the tiles reached; see docs/strength.md.
 
     Example: plainzero bench learning "othello(size=6)" "hex(size=7)" --minutes 5
     """
     from rich.console import Console
 
     from plainzero.bench.learning import LearningBenchOptions, measure_learning
+    from plainzero.cli.terminal.learning_table import print_learning
 
     options = LearningBenchOptions(
         minutes=minutes,
         games=games,
-        simulations=simulations,
+        simulations=tuple(simulations or ()),
         folder=folder,
         device=device,
-        yardstick=yardstick,
+        opponent=opponent,
         settings=tuple(settings or ()),
         seed=seed,
         trains=not measure_only,
@@ -224,58 +237,7 @@ def learning(
         json.dump(report.as_dict(), sys.stdout)
         sys.stdout.write("\n")
     else:
-        _print_learning(report)
-
-
-def _print_learning(report: "LearningReport") -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="plainzero bench learning", title_justify="left", box=box.SIMPLE_HEAD)
-    table.add_column("game, yardstick")
-    for column in ("seconds", "games", "pos/s", "policy", "value", "score"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in report.rows:
-        heads = [row.game, f"[dim]{row.yardstick}[/]"]
-        for head, cells in itertools.zip_longest(heads, _learning_cells(row), fillvalue=""):
-            table.add_row(head, *cells)
-        table.add_section()
-    console = Console()
-    console.print(table)
-    for row in report.rows:
-        if row.failure:
-            console.print(f"{row.game}: {row.failure}", highlight=False, markup=False)
-    firsts = [f"{row.game} {row.first_generation_seconds:.0f}" for row in report.rows]
-    console.print(f"Seconds to the first generation: {', '.join(firsts)}.", highlight=False)
-    console.print(
-        "Positions per second, self-play and learning together; policy and value loss; score of "
-        "the trained network against the yardstick with its 95 % interval, a draw counting half; "
-        "one opening gives no interval.",
-        style="dim",
-    )
-
-
-def _learning_cells(row: "LearnedGame") -> list[list[str]]:
-    return [
-        [
-            f"{at.seconds:.0f}",
-            f"{at.games:,}",
-            f"{at.positions_per_second:,.0f}",
-            f"{at.policy_loss:.3f}",
-            f"{at.value_loss:.3f}",
-            _score(at),
-        ]
-        for at in row.strengths
-    ]
-
-
-def _score(at: "Strength") -> str:
-    """The score with its interval, if any."""
-    if at.score is None:
-        return ""
-    interval = "" if at.interval is None else f" ({at.interval[0]:.0%}–{at.interval[1]:.0%})"
-    return f"[bold]{at.score:.0%}[/]{interval}"
+        print_learning(report)
 
 
 def _print_games(report: "GamesReport") -> None:

@@ -27,6 +27,7 @@ from plainzero.cli import (
     show,
     sweep,
     train,
+    yardstick,
 )
 from plainzero.cli.terminal.errors import BAD_INPUT, INTERRUPTED, BadInput, package_advice
 from plainzero.cli.terminal.help_texts import tidy_help
@@ -62,6 +63,7 @@ app.command("rate")(rate.rate)
 app.command("gtp")(gtp.gtp)
 app.command("gomocup")(gomocup.gomocup)
 app.command("evaluate")(evaluate.evaluate)
+app.command("yardstick")(yardstick.yardstick)
 app.command("curve")(curve.curve)
 app.command("sweep")(sweep.sweep)
 app.add_typer(bench.app, name="bench")

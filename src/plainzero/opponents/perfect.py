@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.games.bundled.connect_four import ConnectFour
+from plainzero.games.bundled.dots_and_boxes import DotsAndBoxes
 from plainzero.games.contract import Game, has_chance
 from plainzero.opponents.agent import Stop, Stopped, check_stop, require_choices
 from plainzero.opponents.alpha_beta import DECAY, AlphaBeta, best_actions
@@ -26,6 +27,7 @@ from plainzero.opponents.connect_four.solver import ConnectFourSolver, Progress
 
 _MOST_CELLS = 42  # of connect-four: on larger boards, positions with few stones take hours
 _MOST_CHOICE_BITS = 64.0  # log2 of num_actions ^ max_turns: 4×4 tic-tac-toe is the largest
+_MOST_LINES = 24  # of dots-and-boxes: 3x3 boxes are solved in some seconds
 _QUICK_CHOICE_BITS = 32.0  # the same of games that are solved at once: tic-tac-toe
 _TABLE_BYTES = 1 << 26
 _CACHED_SOLVERS = 4
@@ -62,6 +64,8 @@ def has_perfect(game: Game) -> bool:
     """Whether there is a solver for the game, which depends on its kind and size alone."""
     if isinstance(game, ConnectFour) and game.in_a_row == 4:
         return game.rows * game.cols <= _MOST_CELLS
+    if isinstance(game, DotsAndBoxes):
+        return int(game.num_actions) <= _MOST_LINES
     is_small = _choice_bits(game) <= _MOST_CHOICE_BITS
     return game.num_players == 2 and not has_chance(game) and is_small
 
@@ -203,5 +207,6 @@ def _require_perfect(game: Game) -> None:
     if not has_perfect(game):
         raise ValueError(
             f"there is no solver for {game.name}; solvable are connect-four up to {_MOST_CELLS} "
-            "cells and small two-player games without chance"
+            f"cells, dots-and-boxes up to {_MOST_LINES} lines, and small two-player games without "
+            "chance"
         )

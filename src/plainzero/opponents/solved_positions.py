@@ -3,9 +3,11 @@
 Our files are CSV: a header `moves,values`, then one position per line: the names of the moves that
 lead to it, separated by spaces, and one letter per action: W, D or L for its outcome for the mover
 with perfect play, or `-` if it is illegal. Pascal Pons' files for Connect Four are read as well:
-lines `MOVES SCORE` with columns 1–7 as digits; their outcomes are then computed.
+lines `MOVES SCORE` with columns 1–7 as digits; their outcomes are then computed. Files of Othello
+endgames, `.obf`, have the squares, the side to move, and each legal move with its score in discs.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +17,10 @@ from numpy.typing import NDArray
 
 from plainzero.atomic_files import write_whole
 from plainzero.games.bundled.connect_four import ConnectFour
+from plainzero.games.bundled.dots_and_boxes import DotsAndBoxes
+from plainzero.games.bundled.othello import Othello
 from plainzero.games.contract import CHANCE, Game, IllegalMove
+from plainzero.games.position_setup import set_up_position
 from plainzero.opponents.connect_four.kernels import ILLEGAL
 from plainzero.opponents.connect_four.solver import Progress
 from plainzero.opponents.perfect import move_outcomes
@@ -23,7 +28,11 @@ from plainzero.opponents.perfect import move_outcomes
 HEADER = "moves,values"
 _LETTERS = {1: "W", 0: "D", -1: "L", ILLEGAL: "-"}
 _OUTCOMES = {letter: outcome for outcome, letter in _LETTERS.items()}
-_BUNDLED = {ConnectFour(): "connect_four_decisive.csv"}
+_BUNDLED = {
+    (ConnectFour, "connect-four"): "connect_four_decisive.csv",
+    (DotsAndBoxes, "dots-and-boxes"): "dots_and_boxes_2x2_decisive.csv",
+    (DotsAndBoxes, "dots-and-boxes(rows=3,cols=3)"): "dots_and_boxes_3x3_decisive.csv",
+}
 
 
 class PositionSet(NamedTuple):
@@ -32,6 +41,12 @@ class PositionSet(NamedTuple):
     states: NDArray[Any]  # [n]
     outcomes: NDArray[np.int8]  # [n, A] +1, 0, −1 for the mover, ILLEGAL
     plies: NDArray[np.int32]  # [n] moves played so far
+    scores: NDArray[np.int16] | None = None  # [n, A] of legal moves, for the mover, if known
+
+    def rows(self, rows: Any) -> "PositionSet":
+        """Some of the positions, by a slice or numbers."""
+        scores = None if self.scores is None else self.scores[rows]
+        return PositionSet(self.states[rows], self.outcomes[rows], self.plies[rows], scores)
 
 
 class PositionError(ValueError):
@@ -40,12 +55,12 @@ class PositionError(ValueError):
 
 def bundled_positions(game: Game) -> Path | None:
     """The file of the bundled set for this game, if any."""
-    name = _BUNDLED.get(game) if isinstance(game, ConnectFour) else None
+    name = _BUNDLED.get((type(game), game.name))
     return Path(__file__).parent / "data" / name if name else None
 
 
 def read_positions(game: Game, path: str | Path, progress: Progress | None = None) -> PositionSet:
-    """The positions in a file of either format.
+    """The positions in a file of any of these formats.
 
     Args:
         game: the game.
@@ -63,6 +78,8 @@ def read_positions(game: Game, path: str | Path, progress: Progress | None = Non
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if not numbered:
         raise PositionError(f"{path} has no positions")
+    if path.suffix == ".obf":
+        return _read_endgames(game, path, numbered)
     if numbered[0][1].strip() == HEADER:
         return _read_ours(game, path, numbered[1:])
     return _read_scores(game, path, numbered, progress)
@@ -86,7 +103,7 @@ def _read_ours(game: Game, path: Path, numbered: list[tuple[int, str]]) -> Posit
         moves, comma, letters = line.rpartition(",")
         if not comma:
             raise PositionError(f"{path}, line {number}: {line!r} is not of the form {HEADER}")
-        states[row] = _play(game, f"{path}, line {number}", moves.split())
+        states[row] = play_moves(game, f"{path}, line {number}", moves.split())
         outcomes[row] = _parse_letters(game, f"{path}, line {number}", letters.strip(), states[row])
     return _make_set(states, outcomes)
 
@@ -109,7 +126,7 @@ def _read_scores(
                 f"{place}: {line.strip()[:80]!r} cannot be read; a file of positions of "
                 f"{game.name} begins with the line {HEADER}{wanted}"
             ) from None
-        states[row] = _play(game, place, list(digits))
+        states[row] = play_moves(game, place, list(digits))
     outcomes = move_outcomes(game, states, progress)
     wrong = np.flatnonzero(outcomes.max(axis=1) != np.sign(scores))
     if len(wrong):
@@ -121,7 +138,33 @@ def _read_scores(
     return _make_set(states, outcomes)
 
 
-def _play(game: Game, place: str, names: list[str]) -> Any:
+def _read_endgames(game: Game, path: Path, numbered: list[tuple[int, str]]) -> PositionSet:
+    """Othello endgames with the score of every legal move."""
+    if not isinstance(game, Othello) or game.size != 8:
+        raise PositionError(f"{path} has positions of othello on 8x8, not of {game.name}")
+    states = np.zeros(len(numbered), game.dtype)
+    scores = np.zeros((len(numbered), game.num_actions), np.int16)
+    outcomes = np.full(scores.shape, ILLEGAL, np.int8)
+    for row, (number, line) in enumerate(numbered):
+        form = re.match(r"([XO-]{64}) ([XO]);", line)
+        moves = re.findall(r"(\w+):([+-]?\d+);", line)
+        try:
+            if form is None:
+                raise ValueError("64 squares (X, O, -), X or O, and MOVE:SCORE; are expected")
+            squares = form[1].replace("-", ".").lower()
+            cells = [list(squares[start : start + 8]) for start in range(0, 64, 8)]
+            states[row] = set_up_position(game, cells, "XO".index(form[2]))
+            actions = [game.parse_action(move) for move, _ in moves]
+            if sorted(actions) != sorted(game.legal(states[row])):
+                raise ValueError("each legal move needs a score, and no other")
+        except ValueError as error:
+            raise PositionError(f"{path}, line {number}: {error}") from error
+        scores[row, actions] = [int(score) for _, score in moves]
+        outcomes[row, actions] = np.sign(scores[row, actions])
+    return PositionSet(states, outcomes, states["turn"].astype(np.int32), scores)
+
+
+def play_moves(game: Game, place: str, names: list[str]) -> Any:
     """The position after the moves."""
     state = game.new_state()
     try:

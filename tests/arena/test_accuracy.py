@@ -122,7 +122,7 @@ def test_connect_four_is_cut_after_plies_13_and_25():
 
 
 def test_progress_can_stop_it_and_the_partial_result_counts(positions):
-    many = PositionSet(*(np.concatenate([array] * 4) for array in positions))
+    many = positions.rows([*range(len(positions.states))] * 4)
     seen = []
 
     def progress(done, total):
@@ -139,9 +139,23 @@ def test_progress_can_stop_it_and_the_partial_result_counts(positions):
 
 def test_a_measure_without_positions_is_none(positions):
     decided = positions.outcomes.max(axis=1) != 0
-    only = PositionSet(*(array[decided] for array in positions))
+    only = positions.rows(decided)
     found = evaluate_positions(TIC_TAC_TOE, "uniform", only, SearchConfig(simulations=5))
     assert found.as_dict()["draw_value"] is None
+
+
+def test_the_best_move_is_the_one_with_the_best_score(positions):
+    legal, ranks = positions.outcomes != ILLEGAL, np.array([3, 8, 1, 0, 7, 2, 6, 5, 4])
+    known = positions._replace(scores=np.where(legal, ranks, 99).astype(np.int16))
+
+    def network(logits):
+        return lambda planes: (np.tile(logits, (len(planes), 1)), np.zeros(len(planes)))
+
+    best = evaluate_positions(TIC_TAC_TOE, network(ranks), known).total.best_move
+    worst = evaluate_positions(TIC_TAC_TOE, network(-ranks), known).total.best_move
+    assert best.mean == 1.0 and worst.mean == (legal.sum(axis=1) == 1).mean()
+    unknown = evaluate_positions(TIC_TAC_TOE, network(ranks), positions)
+    assert unknown.total.best_move.mean is None
 
 
 def test_a_sample_is_always_the_same(positions):

@@ -120,6 +120,27 @@ def test_evaluate_of_a_search_without_a_network(plainzero, positions_file):
     assert code == 0 and result["positions"] == 30 and result["simulations"] == 500
 
 
+def test_evaluate_of_othello_endgames_counts_best_moves(plainzero, tmp_path):
+    path = tmp_path / "one.obf"
+    path.write_text("-OX" + "X" * 61 + " X; A1:+64; \n")
+    arguments = ("evaluate", "uct:5", "--game", "othello", "--positions", str(path))
+    code, out, _ = plainzero(*arguments)
+    assert code == 0 and "move with the best score: 100.0 % (" in out
+    (result,) = json.loads(plainzero(*arguments, "--json").out)["results"]
+    assert (result["best_move"], result["error_rate"]) == (1.0, 0.0)
+
+
+def test_yardstick_measures_an_agent(plainzero, refused):
+    arguments = ("yardstick", "uct:50", "--game", "dots-and-boxes", "--games", "2")
+    code, out, err = plainzero(*arguments)
+    assert (code, err) == (0, "") and "target 97 %" in out and "50 positions" in out
+    found = json.loads(plainzero(*arguments, "--json").out)
+    assert found["sample"] == "50 positions" and 0 <= found["figure"] <= 1
+    assert found["yardstick"] == "moves that keep the outcome, decisive positions"
+    sentence = refused("yardstick", "random", "--game", "hex(size=6)")
+    assert "random gives no value" in sentence
+
+
 def test_sweep_prints_a_table_and_draws_a_plot(plainzero, run_folder, positions_file, tmp_path):
     plot = tmp_path / "sweep.png"
     code, out, _ = plainzero(

@@ -190,3 +190,46 @@ def test_a_sample_of_the_bundled_set_is_solved_again(bundled):
     solved = move_outcomes(CONNECT_FOUR, bundled.states[sample])
     assert np.array_equal(solved, bundled.outcomes[sample])
     assert (solved != ILLEGAL).any(axis=1).all()
+
+
+ENDGAMES = Path(__file__).parents[3] / "shared" / "data" / "othello" / "fforum-1-19.obf"
+ENDGAME = "-OX" + "X" * 61 + " X; A1:+64;\n"
+
+
+def test_an_endgame_has_its_squares_mover_and_scores(tmp_path):
+    path = tmp_path / "one.obf"
+    path.write_text(ENDGAME)
+    othello = make_game("othello")
+    known = read_positions(othello, path)
+    (state,) = known.states
+    assert (othello.legal(state), int(state.to_play), known.plies.tolist()) == ([0], 0, [59])
+    assert othello.view(state).cells[0][:3] == [".", "o", "x"]
+    assert known.scores[0, 0] == 64 and known.outcomes[0, 0] == 1
+    assert (known.outcomes[0, 1:] == ILLEGAL).all()
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "words"),
+    [
+        ("othello(size=6)", ENDGAME, "has positions of othello on 8x8, not of othello"),
+        ("othello", ENDGAME[1:], "line 1: 64 squares"),
+        ("othello", ENDGAME.replace("A1:+64;", ""), "line 1: each legal move needs a score"),
+        ("othello", ENDGAME.replace("A1", "B1"), "line 1: each legal move needs a score"),
+        ("othello", ENDGAME.replace("A1", "K1"), "line 1: "),
+    ],
+)
+def test_an_invalid_endgame_is_refused(tmp_path, game, text, words):
+    path = tmp_path / "one.obf"
+    path.write_text(text)
+    with pytest.raises(PositionError, match=words):
+        read_positions(make_game(game), path)
+
+
+@pytest.mark.skipif(not ENDGAMES.exists(), reason="the FFO problems are not part of a checkout")
+def test_the_ffo_problems_have_a_score_for_every_legal_move():
+    known = read_positions(make_game("othello"), ENDGAMES)
+    assert (len(known.states), int((known.outcomes >= -1).sum())) == (19, 145)
+    assert (
+        read_positions(make_game("othello"), ENDGAMES.with_name("fforum-20-39.obf")).scores.max()
+        > 0
+    )

@@ -90,6 +90,8 @@ def _show(title: str, found: "list[Accuracy]") -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from plainzero.cli.terminal.match_arguments import percent
+
     console = Console(highlight=False)
     console.print(f"[bold]{escape(title)}[/]", soft_wrap=True)
     for accuracy in found:
@@ -97,9 +99,7 @@ def _show(title: str, found: "list[Accuracy]") -> None:
         table = Table(
             box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), title=searched, title_justify="left"
         )
-        has_scores = accuracy.total.best_move.mean is not None
-        columns = ["stage", "count", "errors", "log loss", "value sign", "draws"]
-        for column in columns + ["best move"] * has_scores:
+        for column in ("stage", "count", "errors", "log loss", "value sign", "draws"):
             justify: Any = "left" if column == "stage" else "right"
             table.add_column(column, justify=justify, no_wrap=True)
         rows = {"all": accuracy.total, **accuracy.by_stage}
@@ -107,9 +107,10 @@ def _show(title: str, found: "list[Accuracy]") -> None:
             if measures.positions:
                 style = "bold" if stage == "all" else ""
                 count = f"{measures.positions:,}"
-                cells = _numbers(measures)[: len(table.columns) - 2]
-                table.add_row(stage, count, *cells, style=style)
+                table.add_row(stage, count, *_numbers(measures), style=style)
         console.print(table)
+        if accuracy.total.best_move.mean is not None:
+            console.print(f"move with the best score: {percent(accuracy.total.best_move)}\n")
     if any(accuracy.was_interrupted for accuracy in found):
         console.print("[dim]stopped early: only the positions measured so far count[/]")
     console.print(
@@ -117,7 +118,6 @@ def _show(title: str, found: "list[Accuracy]") -> None:
         "log loss: −ln of the total probability of correct moves\n"
         "value sign: share of won and lost positions whose value has the right sign\n"
         "draws: mean |value| of drawn positions (0 is best)\n"
-        "best move: share of positions in which the move has the best score, if scores are known\n"
         "in parentheses: 95% confidence intervals[/]"
     )
 
@@ -131,5 +131,4 @@ def _numbers(measures: "Measures") -> list[str]:
         "–" if loss.mean is None else f"{loss.mean:.3f}",
         percent(measures.value_sign),
         "–" if draws.mean is None else f"{draws.mean:.2f}",
-        percent(measures.best_move),
     ]

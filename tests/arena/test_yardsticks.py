@@ -74,6 +74,15 @@ def test_the_bundled_positions_of_dots_and_boxes_are_decisive_and_solved_right(b
     assert np.array_equal(move_outcomes(game, known.states[late]), known.outcomes[late])
 
 
+def test_the_first_player_wins_2x2_boxes_only_by_an_outer_line_as_is_well_known():
+    """Puzzling Stack Exchange, "Optimal play for 2 by 2 Dots and Boxes": inner lines draw."""
+    game = make_game("dots-and-boxes")
+    known = read_positions(game, bundled_positions(game))
+    (empty,) = known.outcomes[known.plies == 0]
+    inner = {game.parse_action(name) for name in ("a2-b2", "b2-c2", "b1-b2", "b2-b3")}
+    assert empty.tolist() == [0 if action in inner else 1 for action in range(12)]
+
+
 # ---- exact chances ------------------------------------------------------------------------------
 
 

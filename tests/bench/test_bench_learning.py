@@ -70,12 +70,12 @@ def test_a_figure_has_an_interval_only_if_one_can_be_computed(capsys, monkeypatc
         Strength(share, 60.0, 100, 50, 600, 10.0, 1.0, 0.5, measured)
         for share, measured in ((0.5, found), (1.0, {}))
     ]
-    row = LearnedGame("a game", "plainzero train", "score, random", 0.8, 1.0, strengths)
+    row = LearnedGame("a game", "plainzero train", "score, random", 0.8, 1.0, 60.0, strengths)
     print_learning(LearningReport("2026-11-18", {}, {}, {}, [row]))
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines if " 1 " in line] == ["%"]
     assert any("100   90 % (70–97)" in line for line in lines)
-    assert any("target 0.8" in line for line in lines)
+    assert any("target 80 %" in line for line in lines)
 
 
 def test_strength_is_that_of_the_latest_complete_generation():

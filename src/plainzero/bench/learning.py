@@ -16,11 +16,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from plainzero.arena.agent_specs import parse_agent
 from plainzero.arena.yardsticks.choose import yardstick_of
 from plainzero.arena.yardsticks.match_score import MatchScore
 from plainzero.arena.yardsticks.measurement import Effort, Measurement, Yardstick
 from plainzero.bench.measure import machine, versions
+from plainzero.devices import choose_device
 from plainzero.games.contract import Game
 from plainzero.games.registry import bundled_games, make_game
 from plainzero.training.metrics import read_metrics
@@ -83,6 +86,7 @@ class LearnedGame:
     yardstick: str
     target: float | None
     first_generation_seconds: float
+    wall_seconds: float  # of the command; 0 if it was not run
     strengths: list[Strength]
     failure: str = ""  # why there is nothing to measure
 
@@ -121,10 +125,17 @@ def measure_learning(
                 f"{options.folder / game.name} is already a run; choose another --folder, or "
                 "--measure-only to measure the runs in it"
             )
-    date = datetime.date.today().isoformat()
+    date, on = datetime.date.today().isoformat(), machine() | _gpu(options.device)
     rows = [_learn(name, options, report) for name in names]
     described = asdict(options) | {"folder": str(options.folder)}
-    return LearningReport(date, machine(), versions(), described, rows)
+    found = versions() | {"torch": torch.__version__}
+    return LearningReport(date, on, found, described, rows)
+
+
+def _gpu(device: str) -> dict[str, str]:
+    """The name of the GPU that trained, if any."""
+    chosen = choose_device(device, needs_torch=True)
+    return {} if chosen == "cpu" else {"gpu": torch.cuda.get_device_name(chosen)}
 
 
 def _choose_yardstick(game: Game, options: LearningBenchOptions) -> Yardstick:
@@ -135,23 +146,21 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
     game = make_game(name)
     yardstick, folder = _choose_yardstick(game, options), RunFolder(options.folder / game.name)
     arguments = _train_arguments(name, options)
-    failure = _train(game.name, arguments, folder, options, report) if options.trains else ""
+    failure, start, wall_seconds = "", time.monotonic(), 0.0
+    if options.trains:
+        failure = _train(game.name, arguments, folder, options, report)
+        wall_seconds = time.monotonic() - start
     metrics = read_metrics(folder.metrics_file) if folder.metrics_file.exists() else []
     if not metrics:
         failure = failure or "no generation was completed"
-    strengths = []
+    strengths: list[Strength] = []
     for share in SHARES if metrics else ():
         latest = _at(share * options.minutes * 60.0, metrics)
-        measured = {}
-        for simulations in _simulations(game, options):
-            agent = f"run:{folder.path}@{latest['step']}:{simulations}"
-
-            def progress(done: int, total: int, agent: str = agent) -> None:
-                report(f"{game.name}: {yardstick.name}, {agent}: {done:,} of {total:,}")
-
-            progress(0, 0)
-            effort = Effort(options.games, options.seed, progress)
-            measured[simulations] = yardstick.measure(game, parse_agent(agent, game), effort)
+        if strengths and strengths[-1].step == latest["step"]:
+            measured = strengths[-1].measured
+        else:
+            agent = f"run:{folder.path}@{latest['step']}"
+            measured = _measure(game, agent, yardstick, options, report)
         strengths.append(_strength(share, latest, measured))
     return LearnedGame(
         game.name,
@@ -159,9 +168,27 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
         yardstick.name,
         yardstick.target,
         metrics[0]["seconds"] if metrics else 0.0,
+        wall_seconds,
         strengths,
         failure,
     )
+
+
+def _measure(
+    game: Game, agent: str, yardstick: Yardstick, options: LearningBenchOptions, report: Report
+) -> dict[int, Measurement]:
+    """The agent's figures by simulations per move."""
+    measured = {}
+    for simulations in _simulations(game, options):
+        spec = f"{agent}:{simulations}"
+
+        def progress(done: int, total: int, spec: str = spec) -> None:
+            report(f"{game.name}: {yardstick.name}, {spec}: {done:,} of {total:,}")
+
+        report(f"{game.name}: {yardstick.name}, {spec}")
+        effort = Effort(options.games, options.seed, progress)
+        measured[simulations] = yardstick.measure(game, parse_agent(spec, game), effort)
+    return measured
 
 
 def _simulations(game: Game, options: LearningBenchOptions) -> tuple[int, ...]:

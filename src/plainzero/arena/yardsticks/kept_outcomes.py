@@ -1,5 +1,6 @@
 """The share of solved positions in which an agent's move gives away neither a win nor a draw."""
 
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,17 +27,23 @@ class KeptOutcomes:
 
     def check(self, game: Game) -> None:
         """Refuses games without a bundled set."""
-        _file_of(game)
+        _find(game)
 
     def measure(self, game: Game, agent: Agent, effort: Effort) -> Measurement:
         """The share on a sample of the set."""
         count = effort.games * _POSITIONS_PER_GAME
-        known = read_positions(game, _file_of(game))
-        kept = _keeps_outcome(agent, sample_positions(known, count, effort.seed), effort)
+        known = sample_positions(_read(game), count, effort.seed)
+        kept = _keeps_outcome(agent, known, effort)
         return share_of(kept, "positions")
 
 
-def _file_of(game: Game) -> Path:
+@functools.lru_cache(maxsize=2)
+def _read(game: Game) -> PositionSet:
+    """The bundled set, which takes some seconds to read; the last two are cached."""
+    return read_positions(game, _find(game))
+
+
+def _find(game: Game) -> Path:
     path = bundled_positions(game)
     if path is None:
         raise ValueError(f"there are no bundled positions of {game.name}")

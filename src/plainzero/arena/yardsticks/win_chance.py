@@ -55,8 +55,8 @@ class WinChance:
         low, high = _interval(per_game)
         moves = sum(len(lost) for lost in losses)
         return Measurement(
-            1.0 - 2.0 * float(np.mean(per_game)),
-            (max(0.0, 1.0 - 2.0 * high), 1.0 - 2.0 * low),
+            max(0.0, 1.0 - 2.0 * float(np.mean(per_game))),
+            (max(0.0, 1.0 - 2.0 * high), max(0.0, 1.0 - 2.0 * low)),
             f"{len(per_game)} games, {moves:,} moves",
             {
                 "chance lost per move": sum(per_game) / moves,

@@ -55,7 +55,7 @@ def figure_text(found: "Measurement", target: float | None = None) -> str:
 
 
 def _target(row: "LearnedGame") -> str:
-    return "" if row.target is None else f"[dim]target {row.target:.3g}[/]"
+    return "" if row.target is None else f"[dim]target {100 * row.target:g} %[/]"
 
 
 def _cells(at: "Strength", target: float | None) -> list[list[str]]:

@@ -74,7 +74,8 @@ def random_positions(count: int) -> Positions:
     policies = generator.exponential(1.0, (count, GAME.num_actions)).astype(np.float32)
     z = generator.uniform(-1, 1, (count, 1)).astype(np.float32)
     values = np.concatenate([z, -z], 1)
-    return Positions(states, policies / policies.sum(1, keepdims=True), values, values)
+    policies /= policies.sum(1, keepdims=True)
+    return Positions(states, {"policies": policies, "outcomes": values, "values": values})
 
 
 def filled(config: TrainingConfig, positions: Positions, device: str) -> Replay:

@@ -15,6 +15,7 @@ LAYERS = (
     ("games",),
     ("search",),
     ("networks",),
+    ("targets",),
     ("selfplay",),
     ("training",),
     ("cluster",),

@@ -21,7 +21,7 @@ from plainzero.selfplay.games_in_progress import move_dtype, status_dtype
 from plainzero.selfplay.gpu.compile_worker import SEARCH, SELFPLAY, compile_kernels
 from plainzero.selfplay.gpu.harvest import GAMES, MOVES, TARGETS, WAITING
 from plainzero.selfplay.gpu.worker import GpuWorker, observe_rows, positions_of
-from plainzero.selfplay.observations import observe_all, targets_of
+from plainzero.selfplay.observations import Positions, observe_all, targets_of
 from plainzero.selfplay.records import columns_of, expand_policies, from_table, to_table
 from plainzero.selfplay.worker import Worker
 
@@ -122,7 +122,7 @@ def play_case(name, device, is_exact):
         expected = reference.play_round()
         unknown -= Counter(map(key, expected))
         played += len(expected)
-    replayed = targets_of(game, records)
+    replayed = flat(targets_of(game, records))
     return {
         "games": len(records),
         "endings": sorted({record.ending for record in records}),
@@ -131,7 +131,7 @@ def play_case(name, device, is_exact):
         "differing": [
             column
             for column, mine in positions.items()
-            if not np.array_equal(mine, getattr(replayed, column))
+            if not np.array_equal(mine, replayed[column])
         ],
     }
 
@@ -145,14 +145,18 @@ def records_in(game, store):
     taken = store.taken.tolist()
     status = as_records(store.games[: taken[GAMES]], status_dtype(game))
     moves = as_records(store.moves[: taken[MOVES]], move_dtype(game))
-    policies = expand_policies(moves, store.policies[: taken[TARGETS]].cpu().numpy())
+    policies = expand_policies(moves, store.columns["policies"][: taken[TARGETS]].cpu().numpy())
     return from_table(game, to_table(game, columns_of(status, moves, policies)))
 
 
 def positions_in(game, store):
     positions = positions_of(store, int(store.taken[TARGETS]))
-    columns = {name: column.cpu().numpy() for name, column in positions._asdict().items()}
-    return columns | {"states": as_records(positions.states, game.dtype)}
+    columns = {name: column.cpu().numpy() for name, column in positions.targets.items()}
+    return flat(Positions(as_records(positions.states, game.dtype), columns))
+
+
+def flat(positions):
+    return {"states": positions.states, **positions.targets}
 
 
 def as_records(raw, dtype):

@@ -174,14 +174,15 @@ def test_cheap_moves_are_no_targets_get_few_simulations_and_no_noise():
 def test_learned_values_are_from_the_mover_on(game):
     records = play_games(make_worker(game, search_of(4), changed(games=4)), 4)
     learned, row, stayed = targets_of(game, records), 0, 0
+    policies, outcomes, values = learned.targets.values()
     for record in records:
         positions = positions_of(game, record)
         for turn in np.flatnonzero(record.is_target):
             state, mover = positions[turn], int(positions[turn].to_play)
             assert all(np.array_equal(state[n], learned.states[row][n]) for n in game.fields())
-            np.testing.assert_array_equal(learned.outcomes[row], np.roll(record.returns, -mover))
-            np.testing.assert_array_equal(learned.values[row], np.roll(record.values[turn], -mover))
-            np.testing.assert_array_equal(learned.policies[row], record.policies[turn])
+            np.testing.assert_array_equal(outcomes[row], np.roll(record.returns, -mover))
+            np.testing.assert_array_equal(values[row], np.roll(record.values[turn], -mover))
+            np.testing.assert_array_equal(policies[row], record.policies[turn])
             stayed += positions[turn + 1].to_play == mover
             row += 1
     assert row == len(learned.states)

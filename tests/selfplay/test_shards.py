@@ -100,8 +100,8 @@ def test_the_latest_games_come_back_until_they_are_enough(tmp_path, records):
 
 def test_no_games_have_no_positions():
     positions = targets_of(TIC_TAC_TOE, [])
-    assert [column.shape for column in positions] == [(0,), (0, 9), (0, 2), (0, 2)]
-    assert positions.states.dtype == TIC_TAC_TOE.dtype
+    assert [column.shape for column in positions.targets.values()] == [(0, 9), (0, 2), (0, 2)]
+    assert positions.states.shape == (0,) and positions.states.dtype == TIC_TAC_TOE.dtype
 
 
 def test_any_reader_of_parquet_sees_the_games(tmp_path, records):

@@ -34,7 +34,8 @@ def easy_positions(count):
         policies[row, GAME.legal(state)[0]] = 1.0
         GAME.apply(state, int(generator.choice(GAME.legal(state))))
     outcomes, values = generator.uniform(-1, 1, (2, count, 2)).astype(np.float32)
-    return Positions(states, policies, outcomes, values)
+    targets = {"policies": policies, "outcomes": outcomes, "values": values}
+    return Positions(states, targets)
 
 
 def make_learner(kind):

@@ -11,7 +11,7 @@ import torch
 from plainzero import make_game
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
-from plainzero.training.interfaces import Batch
+from plainzero.targets.target import Batch
 from plainzero.training.learner import CpuLearner
 from plainzero.training.optimizers import rate_factor
 from plainzero.training.settings import TrainingConfig
@@ -45,8 +45,9 @@ def drawn_batch(count=24, seed=0, game=GAME):
     values = generator.uniform(-1, 1, (count, game.num_players)).astype(np.float32)
     weights = generator.uniform(0.5, 1, count).astype(np.float32)
     planes = generator.integers(0, 2, (count, *game.observation_shape)).astype(np.float32)
-    columns = planes, policies, values, values[:, 0].copy(), weights, np.ones(count, np.float32)
-    return Batch(*map(torch.from_numpy, columns), torch.arange(count))
+    planes, policies, values, weights = map(torch.from_numpy, (planes, policies, values, weights))
+    targets = {"policies": policies, "outcomes": values.clone(), "values": values.clone()}
+    return Batch(planes, values, targets, weights, torch.ones(count), torch.arange(count))
 
 
 def make_learner(config=PLAIN, threads=1, seed=1, game=GAME, **network):
@@ -67,7 +68,7 @@ def gradient_of(network, batch, value_weight=1.0):
     output = network(batch.planes)
     z = batch.values[:, 0]
     log_p = torch.log(torch.softmax(output.logits, 1))
-    each = value_weight * (z - output.values) ** 2 - (batch.policies * log_p).sum(1)
+    each = value_weight * (z - output.values) ** 2 - (batch.targets["policies"] * log_p).sum(1)
     loss = (each * batch.weights).mean()
     gradients = torch.autograd.grad(loss, list(network.parameters()))
     return torch.cat([gradient.reshape(-1) for gradient in gradients]), each.detach().numpy()
@@ -170,8 +171,8 @@ def test_two_threads_take_the_same_step(count):
 def test_padding_changes_nothing():
     states, found = [], []
     for count in (24, 30):
-        batch = Batch(
-            *(torch.cat([a, a[:1].expand(count - 24, *a.shape[1:])]) for a in drawn_batch())
+        batch = drawn_batch().map(
+            lambda a, count=count: torch.cat([a, a[:1].expand(count - 24, *a.shape[1:])])
         )
         batch.weights[24:] = batch.counts[24:] = 0.0
         learner, replay = make_learner(config_of(optimizer="sgd"), threads=2), Batches(batch)
@@ -215,7 +216,9 @@ def test_measures_fit_each_other():
     with torch.no_grad():
         output = learner.network(batch.planes)
     v, z = output.values.numpy(), batch.values[:, 0].numpy()
-    agreement = (output.logits.numpy().argmax(1) == batch.policies.numpy().argmax(1)).mean()
+    agreement = (
+        output.logits.numpy().argmax(1) == batch.targets["policies"].numpy().argmax(1)
+    ).mean()
     assert found["search_agreement"] == pytest.approx(agreement)
     assert found["value_mean"] == pytest.approx(v.mean(), abs=1e-5)
     places = np.clip(((v + 1) * 5).astype(int), 0, 9)

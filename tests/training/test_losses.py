@@ -6,24 +6,32 @@ import pytest
 import torch
 
 from plainzero.networks.architectures import Output
-from plainzero.training.losses import compute_losses, measure, outcome_chances
+from plainzero.targets.target import Batch
+from plainzero.targets.value import outcome_chances
+from plainzero.training.losses import add_losses, compute_losses, measure
+from plainzero.training.settings import TrainingConfig
 
 LOGITS = torch.tensor([[math.log(0.5), math.log(0.3), math.log(0.2)], [0.0, 0.0, 0.0]])
 POLICIES = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])
 
 
+def losses_of(output, policies, values):
+    batch = Batch(None, values, {"policies": policies}, None, None, None)
+    return compute_losses(output, batch, TrainingConfig())
+
+
 def test_losses_are_those_computed_by_hand():
     output = Output(LOGITS, torch.tensor([0.5, -0.25]), None)
-    losses = compute_losses(output, POLICIES, torch.tensor([[1.0, -1.0], [0.5, -0.5]]))
-    assert losses.policy.tolist() == pytest.approx([-math.log(0.5), math.log(3)])
-    assert losses.value.tolist() == pytest.approx([0.25, 0.5625])
+    losses = losses_of(output, POLICIES, torch.tensor([[1.0, -1.0], [0.5, -0.5]]))
+    assert losses["policy"].tolist() == pytest.approx([-math.log(0.5), math.log(3)])
+    assert losses["value"].tolist() == pytest.approx([0.25, 0.5625])
 
 
 def test_each_players_value_counts_alike():
     values = torch.tensor([[0.5, 0.0, -0.5]])
     output = Output(LOGITS[:1], values, None)
-    losses = compute_losses(output, POLICIES[:1], torch.tensor([[1.0, -0.5, -0.5]]))
-    assert losses.value.tolist() == pytest.approx([(0.25 + 0.25 + 0.0) / 3])
+    losses = losses_of(output, POLICIES[:1], torch.tensor([[1.0, -0.5, -0.5]]))
+    assert losses["value"].tolist() == pytest.approx([(0.25 + 0.25 + 0.0) / 3])
 
 
 def test_win_draw_loss_is_a_cross_entropy():
@@ -32,8 +40,8 @@ def test_win_draw_loss_is_a_cross_entropy():
     torch.testing.assert_close(outcome_chances(z), torch.tensor(chances, dtype=torch.float32))
     logits = torch.log(torch.tensor([[0.7, 0.2, 0.1]]))
     output = Output(LOGITS[:1], torch.tensor([0.6]), logits)
-    losses = compute_losses(output, POLICIES[:1], torch.tensor([[0.5, -0.5]]))
-    assert losses.value.tolist() == pytest.approx([-0.5 * math.log(0.7) - 0.5 * math.log(0.2)])
+    losses = losses_of(output, POLICIES[:1], torch.tensor([[0.5, -0.5]]))
+    assert losses["value"].tolist() == pytest.approx([-0.5 * math.log(0.7) - 0.5 * math.log(0.2)])
 
 
 def test_gradients_are_those_of_the_formula():
@@ -43,8 +51,10 @@ def test_gradients_are_those_of_the_formula():
     policies = torch.rand(6, 4, generator=generator)
     policies /= policies.sum(1, keepdim=True)
     z = torch.rand(6, 2, generator=generator) * 2 - 1
-    losses = compute_losses(Output(logits, torch.tanh(raw), None), policies, z)
-    found = torch.autograd.grad((losses.policy + losses.value).sum(), [logits, raw])
+    losses = losses_of(Output(logits, torch.tanh(raw), None), policies, z)
+    found = torch.autograd.grad(
+        add_losses(losses, {"policy": 1.0, "value": 1.0}).sum(), [logits, raw]
+    )
     direct = (z[:, 0] - torch.tanh(raw)) ** 2 - (
         policies * torch.log(torch.softmax(logits, 1))
     ).sum(1)
@@ -57,12 +67,10 @@ def test_gradients_are_those_of_the_formula():
 
 def test_measures_of_each_position():
     output = Output(LOGITS, torch.tensor([0.5, -0.25]), None)
-    losses = compute_losses(output, POLICIES, torch.tensor([[1.0, -1.0], [0.5, -0.5]]))
-    found = measure(output, POLICIES, losses)
+    found = measure(output, POLICIES)
     entropies = [-sum(p * math.log(p) for p in (0.5, 0.3, 0.2)), math.log(3)]
     assert sorted(found.policy_entropy.tolist()) == pytest.approx(sorted(entropies))
     target = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
     assert float(found.target_entropy.sum()) == pytest.approx(target)
     assert found.agreement.tolist() == [1, 0]  # equal logits name action 0, the search action 1
     assert found.value.tolist() == [0.5, -0.25]
-    assert found.policy_loss is losses.policy and found.value_loss is losses.value

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from plainzero import make_game
-from plainzero.selfplay.observations import Positions, PositionTensors, observe_all
+from plainzero.selfplay.observations import Positions, observe_all
 from plainzero.training.replay import ReplayWindow, window_size
 from plainzero.training.settings import TrainingConfig
 
@@ -48,12 +48,14 @@ def some_positions(count, seed=0):
         GAME.apply(state, int(generator.choice(GAME.legal(state))))
     policies = generator.dirichlet(np.ones(9), count).astype(np.float32)
     outcomes, values = generator.uniform(-1, 1, (2, count, 2)).astype(np.float32)
-    return Positions(states, policies, outcomes, values)
+    targets = {"policies": policies, "outcomes": outcomes, "values": values}
+    return Positions(states, targets)
 
 
 def as_tensors(positions):
     states = positions.states.view(np.uint8).reshape(len(positions.states), -1)
-    return PositionTensors(*(torch.from_numpy(a) for a in (states, *positions[1:])))
+    columns = {name: torch.from_numpy(column) for name, column in positions.targets.items()}
+    return Positions(torch.from_numpy(states), columns)
 
 
 def make_replay(count=40, **options):
@@ -87,11 +89,12 @@ def test_a_batch_has_the_positions_of_its_rows(mix, is_uploaded):
     replay.add(as_tensors(positions) if is_uploaded else positions, 1)
     rows = np.random.default_rng(0).integers(0, 40, 30)
     batch = untransformed(replay, torch.from_numpy(rows))
-    z = (1 - mix) * positions.outcomes + mix * positions.values
+    policies, outcomes, values = positions.targets.values()
+    z = (1 - mix) * outcomes + mix * values
     np.testing.assert_allclose(batch.values, z[rows], atol=1e-6)
-    np.testing.assert_array_equal(batch.outcomes, positions.outcomes[rows, 0])
+    np.testing.assert_array_equal(batch.targets["outcomes"], outcomes[rows])
     np.testing.assert_array_equal(batch.planes, observe_all(GAME, positions.states)[rows])
-    np.testing.assert_array_equal(batch.policies, positions.policies[rows])
+    np.testing.assert_array_equal(batch.targets["policies"], policies[rows])
     np.testing.assert_array_equal(batch.rows, rows)
     assert (batch.weights == 1).all() and (batch.counts == 1).all()
 
@@ -113,12 +116,14 @@ def test_planes_and_policies_are_transformed_together_by_every_symmetry():
 
 
 def is_transformed(symmetry, still, batch, row):
-    planes, policy = still.planes[row].numpy(), still.policies[row].numpy()
+    planes, policy = still.planes[row].numpy(), still.targets["policies"][row].numpy()
     if symmetry is not None:
         turned = np.zeros_like(policy)
         turned[list(symmetry.actions)] = policy  # actions[a] is what a becomes
         planes, policy = symmetry.planes(planes), turned
-    return np.array_equal(planes, batch.planes[row]) and np.array_equal(policy, batch.policies[row])
+    return np.array_equal(planes, batch.planes[row]) and np.array_equal(
+        policy, batch.targets["policies"][row]
+    )
 
 
 def test_the_latest_positions_stay():
@@ -130,7 +135,7 @@ def test_the_latest_positions_stay():
         replay.add(positions, generation)
         total += count
         size = window_size(total, replay.config)
-        kept = np.concatenate([kept, positions.policies])[-size:]
+        kept = np.concatenate([kept, positions.targets["policies"]])[-size:]
         made = [*made, *[generation] * count][-size:]
         assert replay.total == total and len(replay) == len(kept) == size
         assert replay.generations.tolist() == made
@@ -182,7 +187,7 @@ def test_a_window_smaller_than_a_batch_is_padded(priority):
     batches = drawn(make_replay(5, priority=priority), 3)
     assert [sorted(used_rows(batch)) for batch in batches] == [[0, 1, 2, 3, 4]] * 3
     for batch in batches:
-        assert len(batch.planes) == len(batch.policies) == 16
+        assert len(batch.planes) == len(batch.targets["policies"]) == 16
         assert torch.equal(batch.weights, batch.counts)
         assert batch.counts.tolist() == [1.0] * 5 + [0.0] * 11
 

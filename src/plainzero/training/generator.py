@@ -23,7 +23,7 @@ from plainzero.selfplay.worker import Worker
 from plainzero.training.interfaces import Played
 from plainzero.training.metrics import describe_games, describe_speed
 from plainzero.training.run_folder import RunFolder
-from plainzero.training.settings import RunConfig
+from plainzero.training.settings import RunConfig, choice_of
 
 _log = logging.getLogger("plainzero")
 _PROGRESS_EVERY = 0.1  # seconds between reports
@@ -111,7 +111,8 @@ class CpuGenerator:
     def _played(self, records: list[GameRecord], speed: dict[str, float]) -> Played:
         columns = join(records)
         metrics = speed | describe_games(columns.per_game, columns.lengths)
-        return Played(targets_of(self.game, records), len(records), metrics)
+        choice = choice_of(self.config.training)
+        return Played(targets_of(self.game, records, choice), len(records), metrics)
 
     def begin(self, generation: int, step: int) -> None:
         """Does nothing: the processor has enough to do until the games are needed."""

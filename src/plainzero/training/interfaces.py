@@ -10,29 +10,14 @@ from torch import Tensor, nn
 from plainzero.games.contract import Game
 from plainzero.networks.network_evaluators import NetworkEvaluator
 from plainzero.search.config import SearchConfig
-from plainzero.selfplay.observations import Positions, PositionTensors
-
-
-class Batch(NamedTuple):
-    """The positions of one step. B is batch_size, A actions, P players.
-
-    Values start with the mover's. Padding rows, at the end, repeat the first position and weigh
-    nothing.
-    """
-
-    planes: Tensor  # [B, *shape]
-    policies: Tensor  # [B, A] π
-    values: Tensor  # [B, P] z
-    outcomes: Tensor  # [B] the game's result for the mover
-    weights: Tensor  # [B] of each position in the loss; 0 for padding
-    counts: Tensor  # [B] 1, or 0 for padding
-    rows: Tensor  # [B] indices into the replay
+from plainzero.selfplay.observations import Positions
+from plainzero.targets.target import Batch
 
 
 class Played(NamedTuple):
     """The games of a generation: the positions to learn from, and statistics."""
 
-    positions: Positions | PositionTensors
+    positions: Positions
     games: int
     metrics: dict[str, float]
 
@@ -100,7 +85,7 @@ class Replay(Protocol):
     def __len__(self) -> int:
         """The number of positions that batches are drawn from."""
 
-    def add(self, positions: Positions | PositionTensors, generation: int) -> None:
+    def add(self, positions: Positions, generation: int) -> None:
         """Adds the positions of a generation; drops the oldest if there are too many."""
 
     def plan_steps(self, count: int, generator: np.random.Generator) -> None:

@@ -14,8 +14,9 @@ from plainzero.networks.architectures import Output
 from plainzero.networks.backends.torch_backend import torch_threads
 from plainzero.networks.network_evaluators import available_backends
 from plainzero.networks.torch_private import lerp_all
-from plainzero.training.interfaces import Batch, Replay
-from plainzero.training.losses import Losses, compute_losses
+from plainzero.targets.target import Batch
+from plainzero.training.interfaces import Replay
+from plainzero.training.losses import Losses, add_losses, compute_losses, loss_weights
 from plainzero.training.optimizers import (
     averaging_decay,
     gradient_error,
@@ -36,7 +37,7 @@ class CpuLearner:
         self.config, self.step, self._rate = config, 0, 0.0
         self.network: Any = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
-        self._threads = threads
+        self._threads, self._weights = threads, loss_weights(config)
         self._optimizer = make_optimizer(network, config)
         self._is_bf16 = config.precision == "bfloat16" or (
             config.precision == "auto" and "torch-bf16" in available_backends(network)
@@ -47,7 +48,7 @@ class CpuLearner:
 
     def learn(self, replay: Replay, progress: float) -> dict[str, float]:
         """Takes the steps that the replay has planned; see `Learner`."""
-        averages = StepAverages(self.config.value_weight)
+        averages = StepAverages(self._weights)
         with torch_threads(1), ThreadPoolExecutor(self._threads) as executor:
             while replay.prepare_step():
                 self._set_rate(progress)
@@ -64,9 +65,8 @@ class CpuLearner:
         Each thread takes a part of the batch. PyTorch's own threads wait for each other by
         spinning, which is many times slower if another process uses one of the cores.
         """
-        columns = (column.tensor_split(self._threads) for column in batch)
-        parts = [Batch(*part) for part in zip(*columns, strict=True)]
         count = len(batch.rows)
+        parts = _split(batch, self._threads)
         if self._threads == 1:
             done = [self._differentiate(parts[0], count)]
         else:
@@ -83,7 +83,7 @@ class CpuLearner:
         self.step += 1
         self._update_average()
         for part, found in zip(parts, done, strict=True):
-            averages.add(found.output, part.policies, found.losses, part.outcomes, part.counts)
+            averages.add(found.output, part, found.losses)
         averages.add_norm(norm)
         return torch.cat([found.total for found in done])
 
@@ -95,8 +95,8 @@ class CpuLearner:
                 planes = planes.contiguous(memory_format=torch.channels_last)
             with torch.autocast("cpu", torch.bfloat16, enabled=self._is_bf16):
                 output: Output = self.network(planes)
-            losses = compute_losses(output, part.policies, part.values)
-            total = losses.policy + self.config.value_weight * losses.value
+            losses = compute_losses(output, part, self.config)
+            total = add_losses(losses, self._weights)
             loss = (total * part.weights).sum() / count
             gradients = torch.autograd.grad(loss, list(self.network.parameters()))
             return _Part(gradients, total.detach(), losses, output)
@@ -128,11 +128,20 @@ class _Part(NamedTuple):
 
     gradients: tuple[Tensor, ...]
     total: Tensor  # [b] the loss of each position
-    losses: Losses  # [b] its terms
+    losses: Losses  # its terms
     output: Output
 
 
 def _without_padding(batch: Batch) -> Batch:
     """The batch's positions; on the CPU, padding would only cost time."""
     count = int(batch.counts.sum())
-    return Batch(*(column[:count] for column in batch))
+    return batch.map(lambda column: column[:count])
+
+
+def _split(batch: Batch, count: int) -> list[Batch]:
+    """Parts of a batch that are as equal as possible."""
+
+    def part(place: int) -> Batch:
+        return batch.map(lambda column: column.tensor_split(count)[place])
+
+    return [part(place) for place in range(count)]

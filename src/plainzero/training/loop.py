@@ -23,7 +23,7 @@ from plainzero.training.metrics import MetricsLog
 from plainzero.training.replay import window_size
 from plainzero.training.run_folder import RunError, RunFolder
 from plainzero.training.saved_run import STRENGTH_SIMULATIONS, playing_search, start_from
-from plainzero.training.settings import RunConfig
+from plainzero.training.settings import RunConfig, choice_of
 
 _log = logging.getLogger("plainzero")
 
@@ -306,9 +306,12 @@ class Run:
 
     def _refill(self, total: int) -> None:
         """Reads the latest games that fit into the replay's window."""
-        wanted = window_size(total, self.config.training)
+        config = self.config.training
+        wanted, choice = window_size(total, config), choice_of(config)
         latest = read_latest(self.game, self.folder.games, self.counters.generation, wanted)
-        added = [(targets_of(self.game, records), generation) for generation, records in latest]
+        added = [
+            (targets_of(self.game, records, choice), generation) for generation, records in latest
+        ]
         self.replay.total = total - sum(len(positions.states) for positions, _ in added)
         for positions, generation in added:
             self.replay.add(positions, generation)

@@ -1,5 +1,6 @@
-"""The loss (z − v)² − Σ π log p of each position, and further measures of a batch."""
+"""The loss of each position, which is a weighted sum over targets, and further measures."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -7,50 +8,46 @@ from torch import Tensor
 from torch.nn import functional
 
 from plainzero.networks.architectures import Output
+from plainzero.targets.all_targets import chosen_targets
+from plainzero.targets.target import Batch
+from plainzero.training.settings import TrainingConfig, choice_of
+
+Losses = Mapping[str, Tensor]
+"""[B] the loss of each position, by the name of the target."""
 
 
-class Losses(NamedTuple):
-    """Per position [B]."""
-
-    policy: Tensor  # −Σ π log p
-    value: Tensor  # (z − v)², mean over players; −Σ z log p for a win/draw/loss head
-
-
-def compute_losses(output: Output, policies: Tensor, values: Tensor) -> Losses:
-    """The losses against policies π [B, A] and values z [B, P], the mover's first."""
-    policy = -(policies * functional.log_softmax(output.logits.float(), 1)).sum(1)
-    if output.outcome_logits is not None:
-        chances = outcome_chances(values[:, 0])
-        value = -(chances * functional.log_softmax(output.outcome_logits.float(), 1)).sum(1)
-    elif output.values.ndim == 1:
-        value = (values[:, 0] - output.values.float()) ** 2
-    else:
-        value = ((values - output.values.float()) ** 2).mean(1)
-    return Losses(policy, value)
+def loss_weights(config: TrainingConfig) -> dict[str, float]:
+    """The weights of the losses of a run's targets, by name."""
+    targets = chosen_targets(choice_of(config))
+    return {t.name: getattr(config, t.option) if t.option else 1.0 for t in targets}
 
 
-def outcome_chances(z: Tensor) -> Tensor:
-    """[B, 3] win, draw and loss; a z between two results is split between them."""
-    return torch.stack([z.clamp(min=0), 1 - z.abs(), (-z).clamp(min=0)], 1)
+def compute_losses(output: Output, batch: Batch, config: TrainingConfig) -> Losses:
+    """The losses of a network's output for a batch."""
+    return {t.name: t.loss(output, batch) for t in chosen_targets(choice_of(config))}
+
+
+def add_losses(losses: Losses, weights: Mapping[str, float]) -> Tensor:
+    """[B] their weighted sum."""
+    first, *others = (weights[name] * loss for name, loss in losses.items())
+    for loss in others:
+        first = first + loss
+    return first
 
 
 class Measures(NamedTuple):
     """Per position [B]."""
 
-    policy_loss: Tensor
-    value_loss: Tensor
     policy_entropy: Tensor  # of the network's policy
     target_entropy: Tensor  # of the search's
     agreement: Tensor  # 1 where network and search prefer the same move, else 0
     value: Tensor  # v, for the mover
 
 
-def measure(output: Output, policies: Tensor, losses: Losses) -> Measures:
+def measure(output: Output, policies: Tensor) -> Measures:
     """The measures of a batch with the targets π [B, A]."""
     logs = functional.log_softmax(output.logits.float(), 1)
     return Measures(
-        policy_loss=losses.policy,
-        value_loss=losses.value,
         policy_entropy=-(logs.exp() * logs).sum(1),
         target_entropy=-torch.special.xlogy(policies, policies).sum(1),
         agreement=(logs.argmax(1) == policies.argmax(1)).float(),

@@ -11,11 +11,12 @@ from torch import Tensor
 
 from plainzero.games.contract import Game
 from plainzero.games.symmetries import symmetry_tables
-from plainzero.selfplay.observations import Positions, PositionTensors, observe_all
+from plainzero.selfplay.observations import Positions, observe_all
+from plainzero.targets.all_targets import wanted_columns
+from plainzero.targets.target import Batch
 from plainzero.training.batch_sampler import PADDING, BatchSampler, StepBuffer
-from plainzero.training.interfaces import Batch
 from plainzero.training.ring import Ring
-from plainzero.training.settings import TrainingConfig
+from plainzero.training.settings import TrainingConfig, choice_of
 
 _FIRST_CAPACITY = 1 << 17  # of the ring, unless window_start is less
 _FIRST_PRIORITY = 1.0  # of the positions of an empty window
@@ -65,12 +66,11 @@ class ReplayWindow:
         self._planes_index = torch.from_numpy(tables.planes_index).to(self.device)
         self._actions_index = torch.from_numpy(tables.actions_index).to(self.device)
         self.total = 0
-        players = game.num_players
+        choice = choice_of(config)
+        self._columns = wanted_columns(choice)
         columns = {
             "states": ((game.dtype.itemsize,), torch.uint8),
-            "policies": ((game.num_actions,), torch.float32),
-            "outcomes": ((players,), torch.float32),
-            "values": ((players,), torch.float32),
+            **{c.name: (c.shape(game, choice), torch.float32) for c in self._columns},
             "generations": ((), torch.int32),
             "uses": ((), torch.int32),
             "priorities": ((), torch.float32),
@@ -112,7 +112,7 @@ class ReplayWindow:
         """The tensors that `draw` and `learned` write to."""
         return [self.buffer.done, self.ring.columns["uses"], self.ring.columns["priorities"]]
 
-    def add(self, positions: Positions | PositionTensors, generation: int) -> None:
+    def add(self, positions: Positions, generation: int) -> None:
         """Adds positions and drops the oldest ones that no longer fit into the window.
 
         Steps that were planned before can no longer be drawn.
@@ -127,14 +127,16 @@ class ReplayWindow:
         # New positions get the highest priority: nothing is known about them.
         known = self.ring.in_order("priorities")
         highest = known.amax() if len(self) else known.new_tensor(_FIRST_PRIORITY)
-        rows = new._asdict() | {
+        rows = {
+            "states": new.states,
+            **new.targets,
             "generations": torch.full((count,), generation, device=self.device),
             "uses": torch.zeros(count, device=self.device),
             "priorities": highest.expand(count),
         }
         self.ring.append(rows, window_size(self.total, self.config))
 
-    def _upload(self, positions: Positions | PositionTensors) -> PositionTensors:
+    def _upload(self, positions: Positions) -> Positions:
         states, size = positions.states, self.game.dtype.itemsize
         if not isinstance(states, Tensor):
             states = torch.from_numpy(np.array(states).view(np.uint8).reshape(-1, size))
@@ -143,11 +145,13 @@ class ReplayWindow:
                 f"the states are {tuple(states.shape)} of {states.dtype}; "
                 f"{self.game.name} needs (N, {size}) of torch.uint8, the bytes of its records"
             )
-        others = (
-            column if isinstance(column, Tensor) else torch.from_numpy(np.array(column))
-            for column in positions[1:]
-        )
-        return PositionTensors(*(column.to(self.device) for column in (states, *others)))
+        given = {c.name: positions.targets[c.name] for c in self._columns}
+        columns = {
+            name: column if isinstance(column, Tensor) else torch.from_numpy(np.array(column))
+            for name, column in given.items()
+        }
+        moved = {name: column.to(self.device) for name, column in columns.items()}
+        return Positions(states.to(self.device), moved)
 
     def plan_steps(self, count: int, generator: np.random.Generator) -> None:
         """Plans the positions of the next `count` steps, or fewer if max_uses leaves too few."""
@@ -179,17 +183,18 @@ class ReplayWindow:
     def batch(self, rows: Tensor, symmetries: Tensor) -> Batch:
         """The positions in these rows [B] of the ring, each transformed by a symmetry [B]."""
         planes = self._observe(self.game, self.ring.columns["states"], rows)
-        policies, outcomes, values = (
-            self.ring.columns[name].index_select(0, rows)
-            for name in ("policies", "outcomes", "values")
-        )
-        mixed = (1 - self.config.value_mix) * outcomes + self.config.value_mix * values
+        targets = {c.name: self.ring.columns[c.name].index_select(0, rows) for c in self._columns}
+        mix, outcomes = self.config.value_mix, targets["outcomes"]
+        mixed = (1 - mix) * outcomes + mix * targets["values"]
         if self.buffer.num_symmetries > 1:
             flat = planes.flatten(1).gather(1, self._planes_index[symmetries])
             planes = flat.view(planes.shape)
-            policies = policies.gather(1, self._actions_index[symmetries])
+            for column in self._columns:
+                if column.turns == "actions":
+                    index = self._actions_index[symmetries]
+                    targets[column.name] = targets[column.name].gather(1, index)
         ones = torch.ones_like(outcomes[:, 0])
-        return Batch(planes, policies, mixed, outcomes[:, 0], ones, ones, rows)
+        return Batch(planes, mixed, targets, ones, ones, rows)
 
     def _corrections(self, rows: Tensor, counts: Tensor) -> Tensor:
         """[B] the weights (N · p)^−β that correct for priorities, scaled to 1 at most."""

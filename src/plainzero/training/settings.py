@@ -23,6 +23,8 @@ from plainzero.search.config import SearchConfig, check_for_game
 from plainzero.search.resolve_options import resolve
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from plainzero.selfplay.search_defaults import change_search, default_search, usual_search
+from plainzero.targets.all_targets import TARGETS
+from plainzero.targets.target import USUAL_CHOICE, Choice
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,12 @@ class TrainingConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
         if self.average_decay == 1:
             raise ValueError("average_decay is 1, so the playing weights would never change")
+
+
+def choice_of(config: TrainingConfig) -> Choice:
+    """The usual targets, and those that have a weight."""
+    more = (t.name for t in TARGETS if t.option and getattr(config, t.option) > 0)
+    return Choice(tuple(dict.fromkeys((*USUAL_CHOICE.names, *more))))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The metrics of a generation's steps: sums over positions, and their averages."""
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from plainzero.networks.architectures import Output
+from plainzero.targets.target import Batch
 from plainzero.training.losses import Losses, Measures, measure
 
 _CALIBRATION_BINS = 10
@@ -20,14 +22,14 @@ class StepAverages:
     The tensors keep their addresses, since a captured step adds to them.
     """
 
-    def __init__(self, value_weight: float, device: torch.device | str = "cpu") -> None:
-        """Starts at zero."""
-        self._value_weight = value_weight
+    def __init__(self, weights: Mapping[str, float], device: torch.device | str = "cpu") -> None:
+        """Starts at zero, for losses with these weights, by name."""
+        self._weights = weights
 
         def zeros(*shape: int) -> Tensor:
             return torch.zeros(shape, dtype=torch.float64, device=device)
 
-        self._measures = zeros(len(Measures._fields) + 1)
+        self._measures = zeros(len(weights) + len(Measures._fields) + 1)
         self._bins, self._squares = zeros(_CALIBRATION_BINS, 3), zeros(3)
         self._steps = zeros(2)  # their number, Σ of their gradients' norms
         self._failed = zeros(2)  # 1 + the first step whose norm is not finite (0: none), that norm
@@ -38,15 +40,14 @@ class StepAverages:
         for tensor in self.tensors:
             tensor.zero_()
 
-    def add(
-        self, output: Output, policies: Tensor, losses: Losses, outcomes: Tensor, counts: Tensor
-    ) -> None:
-        """Adds a batch, or a part of one; counts [B] are 1, or 0 for padding."""
+    def add(self, output: Output, batch: Batch, losses: Losses) -> None:
+        """Adds a batch, or a part of one."""
         with torch.no_grad():
-            measures = measure(output, policies, losses)
-            each = torch.stack([*measures, torch.ones_like(counts)])
+            counts = batch.counts
+            measures = measure(output, batch.targets["policies"])
+            each = torch.stack([*losses.values(), *measures, torch.ones_like(counts)])
             self._measures.add_((each * counts).sum(1, dtype=torch.float64))
-            v, z = measures.value, outcomes
+            v, z = measures.value, batch.targets["outcomes"][:, 0]
             places = ((v + 1) / 2 * _CALIBRATION_BINS).long().clamp(0, _CALIBRATION_BINS - 1)
             numbers = torch.stack([torch.ones_like(v), v, z], 1) * counts[:, None]
             self._bins.index_add_(0, places, numbers.double())
@@ -69,28 +70,30 @@ class StepAverages:
         """The averages by metric name; waits for the device."""
         steps, norms = self._steps.tolist()
         sums = _Sums(*(t.cpu().numpy() for t in (self._measures, self._bins, self._squares)))
-        return _averages(sums, self._value_weight, int(steps), norms / max(1.0, steps))
+        return _averages(sums, self._weights, int(steps), norms / max(1.0, steps))
 
 
 class _Sums(NamedTuple):
     """Sums over positions; v is the network's value for the mover, z the game's result."""
 
-    measures: NDArray[np.float64]  # [fields of Measures, and positions]
+    measures: NDArray[np.float64]  # [losses, fields of Measures, and positions]
     bins: NDArray[np.float64]  # [bins of v, 3] positions, Σ v, Σ z
     squares: NDArray[np.float64]  # [3] Σ v², Σ z², Σ (z − v)²
 
 
-def _averages(sums: _Sums, value_weight: float, steps: int, norm: float) -> dict[str, float]:
+def _averages(
+    sums: _Sums, weights: Mapping[str, float], steps: int, norm: float
+) -> dict[str, float]:
     *measures, n = sums.measures.tolist()
     if not n:
         return {"steps": 0.0}
-    mean = dict(zip(Measures._fields, (total / n for total in measures), strict=True))
+    names = (*(f"{name}_loss" for name in weights), *Measures._fields)
+    mean = dict(zip(names, (total / n for total in measures), strict=True))
     gaps = np.abs(sums.bins[:, 1] - sums.bins[:, 2]).sum() / n
     return {
         "steps": float(steps),
-        "loss": mean["policy_loss"] + value_weight * mean["value_loss"],
-        "policy_loss": mean["policy_loss"],
-        "value_loss": mean["value_loss"],
+        "loss": sum(weight * mean[f"{name}_loss"] for name, weight in weights.items()),
+        **{f"{name}_loss": mean[f"{name}_loss"] for name in weights},
         "policy_entropy": mean["policy_entropy"],
         "target_entropy": mean["target_entropy"],
         "policy_kl": mean["policy_loss"] - mean["target_entropy"],

@@ -47,7 +47,8 @@ def some_positions(count, seed=0):
         GAME.apply(state, int(generator.choice(GAME.legal(state))))
     policies = generator.dirichlet(np.ones(9), count).astype(np.float32)
     outcomes, values = generator.uniform(-1, 1, (2, count, 2)).astype(np.float32)
-    return Positions(states, policies, outcomes, values)
+    targets = {"policies": policies, "outcomes": outcomes, "values": values}
+    return Positions(states, targets)
 
 
 def make_replay(config, count=16, seed=0):
@@ -157,7 +158,7 @@ def test_the_first_gradient_that_is_no_number_is_named():
     learner, replay = make_learner(config), make_replay(config, 4)
     learn_from(learner, replay, 2)
     positions = some_positions(4)
-    positions.outcomes[3, 0] = np.nan
+    positions.targets["outcomes"][3, 0] = np.nan
     replay.add(positions, 2)
     replay.plan_steps(6, np.random.default_rng(0))
     bad = [7 in step for step in replay.buffer._rows[:6].tolist()].index(True)

@@ -11,9 +11,10 @@ from torch.nn import functional
 from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
+from plainzero.targets.target import Batch
 from plainzero.training.gpu.learner import GpuLearner
 from plainzero.training.gpu.training_network import _Cast, _Convolve, can_learn_fused, fused_output
-from plainzero.training.losses import compute_losses
+from plainzero.training.losses import add_losses, compute_losses, loss_weights
 
 GAME = make_game("connect-four")
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
@@ -41,8 +42,8 @@ def some_batch(count, device="cpu", seed=0, game=GAME):
 
 
 def loss_of(output, policies, values):
-    losses = compute_losses(output, policies, values)
-    return (losses.policy + losses.value).mean()
+    batch = Batch(None, values, {"policies": policies}, None, None, None)
+    return add_losses(compute_losses(output, batch, PLAIN), loss_weights(PLAIN)).mean()
 
 
 def gradients(network):

@@ -38,6 +38,8 @@ from plainzero.selfplay.games_in_progress import (
 )
 from plainzero.selfplay.gpu import kernels
 from plainzero.selfplay.gpu.harvest import NUM_COUNTS, Harvest
+from plainzero.targets.all_targets import Rows, row_shapes
+from plainzero.targets.target import USUAL_CHOICE
 
 SELFPLAY: dict[str, tuple[GpuKernel, ...]] = {
     "select": (kernels.select_turns,),
@@ -103,13 +105,12 @@ def kernel_arguments(
     leaves = LeafArrays(planes, cells, zeros(game.num_actions), zeros(1))
     counts = upload(np.zeros((NUM_COUNTS, 1), np.int64))
     states = upload(games.states[-1:])
+    shapes = row_shapes(game, USUAL_CHOICE, 1).items()
+    columns = {name: upload(np.zeros(shape, np.float32)) for name, shape in shapes}
     harvest = Harvest(
         games=zeros(dtype=status_dtype(game)),
         moves=zeros(dtype=move_dtype(game)),
-        states=states,
-        policies=zeros(game.num_actions),
-        outcomes=zeros(game.num_players),
-        values=zeros(game.num_players),
+        rows=Rows(states=states, **columns),
     )
     all_games = tree, scratch, on_gpu, play_options
     arguments: dict[GpuKernel, tuple[Any, ...]] = {

@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.compiler.record_types import Record
-from plainzero.games.rules import play
 from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.tree import Tree
 from plainzero.selfplay.games_in_progress import IN_PROGRESS, Games
 from plainzero.selfplay.turn_kernels import start_game
+from plainzero.targets.all_targets import Rows, replay_game
+from plainzero.targets.target import Finished
 
 # Rows of the counts: what each game adds to a harvest. The first three are limited by the room in
 # a store; the last counts the finished games that did not fit.
@@ -20,14 +21,11 @@ NUM_COUNTS = 7
 
 
 class Harvest(NamedTuple):
-    """Finished games, in the order of their rows. G games, M moves, N targets, P players."""
+    """Finished games, in the order of their rows. G games, M moves, N targets."""
 
     games: Any  # [G] see status_dtype
     moves: Any  # [M] see move_dtype; all of one game before those of the next
-    states: Any  # [N] the positions before moves that are targets, in the same order
-    policies: Any  # [N, A] the search's
-    outcomes: Any  # [N, P] how the game ended, the mover's result first
-    values: Any  # [N, P] of the search, the mover's first
+    rows: Rows  # [N] the positions before moves that are targets, in the same order
 
 
 @kernel_function
@@ -66,27 +64,11 @@ def take_game(
 @kernel_function
 def take_moves(games: Games, b: int, ends: NDArray[np.int64], harvest: Harvest) -> None:
     """Writes the moves of game b, and the positions of its targets, by playing it again."""
-    state, length = games.states[b], games.status[b].length
+    length = games.status[b].length
     first, row = ends[MOVES, b] - length, ends[TARGETS, b]
     for turn in range(length):
+        harvest.moves[first + turn] = games.moves[b, turn]
         row -= games.moves[b, turn].is_target
     games.states[b] = games.states[games.states.shape[0] - 1]
-    for turn in range(length):
-        harvest.moves[first + turn] = games.moves[b, turn]
-        if games.moves[b, turn].is_target:
-            take_target(games, b, turn, harvest, row)
-            row += 1
-        play(state, games.moves[b, turn].action)
-
-
-@kernel_function
-def take_target(games: Games, b: int, turn: int, harvest: Harvest, row: int) -> None:
-    """Writes the current position of game b, before that turn, and its targets."""
-    harvest.states[row] = games.states[b]
-    for action in range(harvest.policies.shape[1]):
-        harvest.policies[row, action] = games.policies[b, turn, action]
-    players, mover = harvest.values.shape[1], games.states[b].to_play
-    for k in range(players):
-        player = (mover + k) % players
-        harvest.outcomes[row, k] = games.status[b].returns[player]
-        harvest.values[row, k] = games.moves[b, turn].values[player]
+    finished = Finished(games.moves[b], games.policies[b], games.status[b].returns)
+    replay_game(finished, length, games.states[b], harvest.rows, row)

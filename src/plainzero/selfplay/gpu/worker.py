@@ -44,8 +44,10 @@ from plainzero.selfplay.gpu.harvest import (
     WAITING,
     Harvest,
 )
-from plainzero.selfplay.observations import PositionTensors
+from plainzero.selfplay.observations import Positions
 from plainzero.selfplay.worker import reused_nodes
+from plainzero.targets.all_targets import Rows, row_shapes
+from plainzero.targets.target import USUAL_CHOICE, Choice
 
 _KNOWN_RESULTS = 2  # a round waits for its slowest game: docs/lab-notebook.md
 _SPARE_GAMES = 2  # additional room in a store, in games of the greatest length
@@ -57,9 +59,7 @@ class Store(NamedTuple):
     games: Tensor  # [G, bytes]
     moves: Tensor  # [M, bytes]
     states: Tensor  # [N, bytes]
-    policies: Tensor  # [N, A]
-    outcomes: Tensor  # [N, P]
-    values: Tensor  # [N, P]
+    columns: dict[str, Tensor]  # [N, …] of targets; see targets/
     taken: Tensor  # [NUM_COUNTS] what it holds so far
     limits: Tensor  # [3] of games, moves and targets
 
@@ -73,6 +73,7 @@ class GpuWorker:
         search: options of the searches.
         config: options of the games.
         seed: random seed of all games.
+        choice: the targets that are learned.
     """
 
     def __init__(  # noqa: D107
@@ -82,10 +83,12 @@ class GpuWorker:
         search: SearchConfig,
         config: SelfPlayConfig,
         seed: int,
+        choice: Choice = USUAL_CHOICE,
     ) -> None:
         check_for_game(search, game)
         check_selfplay_search(search)
         self.game, self.evaluator, self.device = game, evaluator, evaluator.device
+        self.choice = choice
         self.search = resolve(search, evaluator, "cuda")
         self.config = resolve_selfplay(config, game)
         self._tag, self._count = register(game), self.config.games
@@ -130,7 +133,8 @@ class GpuWorker:
     def make_store(self, positions: int) -> Store:
         """Memory for the games of `positions` positions, with some to spare."""
         sizes = games, moves, targets = self._plan_store(positions)
-        players, room = self.game.num_players, functools.partial(torch.zeros, device=self.device)
+        room = functools.partial(torch.zeros, device=self.device)
+        shapes = row_shapes(self.game, self.choice, targets).items()
 
         def records(count: int, dtype: np.dtype[Any]) -> Tensor:
             return room((count, dtype.itemsize), dtype=torch.uint8)
@@ -139,9 +143,7 @@ class GpuWorker:
             games=records(games, status_dtype(self.game)),
             moves=records(moves, move_dtype(self.game)),
             states=records(targets, self.game.dtype),
-            policies=room((targets, self.game.num_actions)),
-            outcomes=room((targets, players)),
-            values=room((targets, players)),
+            columns={name: room(shape) for name, shape in shapes},
             taken=room(NUM_COUNTS, dtype=torch.int64),
             limits=torch.tensor(sizes, device=self.device),
         )
@@ -189,10 +191,10 @@ class GpuWorker:
         harvest = Harvest(
             games=_as_records(store.games, status_dtype(self.game)),
             moves=_as_records(store.moves, move_dtype(self.game)),
-            states=_as_records(store.states, self.game.dtype),
-            policies=view(store.policies),
-            outcomes=view(store.outcomes),
-            values=view(store.values),
+            rows=Rows(
+                states=_as_records(store.states, self.game.dtype),
+                **{name: view(column) for name, column in store.columns.items()},
+            ),
         )
         self._launch(
             kernels.take_games,
@@ -229,10 +231,10 @@ class GpuWorker:
         kernel(self._tag, *arguments, 0, self._count, stream=stream)
 
 
-def positions_of(store: Store, count: int) -> PositionTensors:
+def positions_of(store: Store, count: int) -> Positions:
     """The first `count` targets in a store."""
-    columns = (store.states, store.policies, store.outcomes, store.values)
-    return PositionTensors(*(column[:count] for column in columns))
+    wanted = {name: column[:count] for name, column in store.columns.items() if len(column)}
+    return Positions(store.states[:count], wanted)
 
 
 def observe_rows(game: Game, states: Tensor, rows: Tensor) -> Tensor:

@@ -33,7 +33,7 @@ from plainzero.selfplay.shards import list_shards, read_shard, write_shard
 from plainzero.training.interfaces import Compilers, Played
 from plainzero.training.metrics import describe_games
 from plainzero.training.run_folder import RunFolder
-from plainzero.training.settings import RunConfig
+from plainzero.training.settings import RunConfig, choice_of
 
 _log = logging.getLogger("plainzero")
 _HARVESTS_PER_SEARCH = 2
@@ -78,6 +78,7 @@ class GpuGenerator:
     ) -> None:
         """Does little: `begin` makes the worker, once its kernels are compiled."""
         self.folder, self.config, self.game, self._device = folder, config, game, device
+        self._choice = choice_of(config.training)
         is_bf16 = config.run.backend == "gpu-bf16"
         rows = config.selfplay.games
         self._evaluator = GpuNetworkEvaluator(network, game, device, is_bf16, rows)
@@ -119,6 +120,7 @@ class GpuGenerator:
                 self.config.search,
                 self.config.selfplay,
                 self.config.run.seed + seed,
+                self._choice,
             )
             positions = self.config.training.generation_positions
             self._stores = [self._worker.make_store(positions) for _ in range(2)]
@@ -151,7 +153,8 @@ class GpuGenerator:
         if shard is not None and (records := read_shard(self.game, shard)):
             columns = join(records)
             metrics = describe_games(columns.per_game, columns.lengths)
-            return Played(targets_of(self.game, records), len(records), metrics)
+            positions = targets_of(self.game, records, self._choice)
+            return Played(positions, len(records), metrics)
         deadline = time.monotonic() + seconds
         wanted = self.config.training.generation_positions
         self.begin(generation, step)
@@ -210,7 +213,7 @@ class GpuGenerator:
         store, games = self._store, int(counts[GAMES])
         found = _as_records(PendingCopy(store.games[:games]).array(), status_dtype(self.game))
         moves = PendingCopy(store.moves[: int(counts[MOVES])])
-        policies = PendingCopy(store.policies[: int(counts[TARGETS])])
+        policies = PendingCopy(store.columns["policies"][: int(counts[TARGETS])])
         self.wait_until_saved()
         self._written = self._writer.submit(self._write, generation, found, moves, policies)
         speed = {

@@ -17,7 +17,7 @@ from plainzero.networks.torch_private import lerp_all_on_gpu
 from plainzero.training.gpu.fused_optimizer import FusedOptimizer
 from plainzero.training.gpu.training_network import can_learn_fused, fused_output
 from plainzero.training.interfaces import Replay
-from plainzero.training.losses import compute_losses
+from plainzero.training.losses import add_losses, compute_losses, loss_weights
 from plainzero.training.optimizers import (
     averaging_decay,
     gradient_error,
@@ -64,7 +64,8 @@ class GpuLearner:
         self._rate = torch.zeros((), device=self.device)  # of learning
         self._share = torch.zeros((), device=self.device)  # of the new weights in the average
         self._optimizer = FusedOptimizer(self.network.parameters(), config, self._rate)
-        self._averages = StepAverages(config.value_weight, self.device)
+        self._weights = loss_weights(config)
+        self._averages = StepAverages(self._weights, self.device)
         self._graph: Any = None
         self._captured: tuple[Replay, tuple[int, int]] | None = None
 
@@ -164,15 +165,15 @@ class GpuLearner:
         planes = _laid_out(batch.planes)
         self._optimizer.zero_grad()
         output = self._evaluate(planes)
-        losses = compute_losses(output, batch.policies, batch.values)
-        each = losses.policy + config.value_weight * losses.value
+        losses = compute_losses(output, batch, config)
+        each = add_losses(losses, self._weights)
         # Backward, not grad: gradients then have the layout of the weights, as a fused step needs.
         torch.autograd.backward((each * batch.weights).sum() / batch.counts.sum())
         norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm)
         self._optimizer.step()
         self._update_average()
         replay.learned(batch, each)
-        self._averages.add(output, batch.policies, losses, batch.outcomes, batch.counts)
+        self._averages.add(output, batch, losses)
         self._averages.add_norm(norm)
 
     def _evaluate(self, planes: Tensor) -> Output:

@@ -1,0 +1,33 @@
+"""The search's policy π: the loss is −Σ π log p."""
+
+from typing import TYPE_CHECKING, Any
+
+from plainzero.compiler.cpu_kernels import kernel_function
+from plainzero.games.contract import State
+from plainzero.targets.target import Batch, Column, Finished, Target
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from plainzero.networks.architectures import Output
+
+
+@kernel_function
+def write_policy(finished: Finished, turn: int, state: State, rows: Any, row: int) -> None:
+    """Copies the search's policy."""
+    for action in range(rows.policies.shape[1]):
+        rows.policies[row, action] = finished.policies[turn, action]
+
+
+def policy_loss(output: "Output", batch: Batch) -> "Tensor":
+    """[B] −Σ π log p."""
+    return -(batch.targets["policies"] * output.logits.float().log_softmax(1)).sum(1)
+
+
+POLICY = Target(
+    name="policy",
+    option="",
+    loss=policy_loss,
+    columns=(Column("policies", lambda game, _: (game.num_actions,), "actions"),),
+    write=write_policy,
+)

@@ -1,0 +1,53 @@
+"""The value z, between the game's outcome and the search's value: the loss is (z − v)²."""
+
+from typing import TYPE_CHECKING, Any
+
+from plainzero.compiler.cpu_kernels import kernel_function
+from plainzero.games.contract import Game, State
+from plainzero.targets.target import Batch, Choice, Column, Finished, Target
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from plainzero.networks.architectures import Output
+
+
+@kernel_function
+def write_value(finished: Finished, turn: int, state: State, rows: Any, row: int) -> None:
+    """Writes how the game ended, and the search's value, the mover's first."""
+    players, mover = rows.values.shape[1], state.to_play
+    for k in range(players):
+        player = (mover + k) % players
+        rows.outcomes[row, k] = finished.returns[player]
+        rows.values[row, k] = finished.moves[turn].values[player]
+
+
+def value_loss(output: "Output", batch: Batch) -> "Tensor":
+    """[B] (z − v)², mean over players; −Σ z log p for a win/draw/loss head."""
+    z = batch.values
+    if output.outcome_logits is not None:
+        chances = outcome_chances(z[:, 0])
+        return -(chances * output.outcome_logits.float().log_softmax(1)).sum(1)
+    if output.values.ndim == 1:
+        return (z[:, 0] - output.values.float()) ** 2
+    return ((z - output.values.float()) ** 2).mean(1)
+
+
+def outcome_chances(z: "Tensor") -> "Tensor":
+    """[B, 3] win, draw and loss; a z between two results is split between them."""
+    import torch
+
+    return torch.stack([z.clamp(min=0), 1 - z.abs(), (-z).clamp(min=0)], 1)
+
+
+def _per_player(game: Game, _: Choice) -> tuple[int, ...]:
+    return (game.num_players,)
+
+
+VALUE = Target(
+    name="value",
+    option="value_weight",
+    loss=value_loss,
+    columns=(Column("outcomes", _per_player), Column("values", _per_player)),
+    write=write_value,
+)

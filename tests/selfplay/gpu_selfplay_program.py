@@ -199,17 +199,20 @@ def play_rare_targets(device):
 
 
 def observe(device):
-    """Whether positions are observed as on the host."""
+    """Whether positions are observed as on the host, with the same legal actions."""
     game = make_game("connect-four")
     states = np.zeros(3, game.dtype)
     states[:] = game.new_state()
     for row in range(3):
-        for action in range(row + 1):
-            game.apply(states[row], action)
+        for _ in range(6 * row):  # the first columns fill up
+            game.apply(states[row], game.legal(states[row])[0])
     raw = torch.from_numpy(states.view(np.uint8).reshape(3, -1)).to(device)
     rows = torch.tensor([2, 0, 2, 1], device=device)
-    planes = observe_rows(game, raw, rows)
-    return np.array_equal(planes.cpu().numpy(), observe_all(game, states[[2, 0, 2, 1]]))
+    planes, legal = (found.cpu().numpy() for found in observe_rows(game, raw, rows))
+    drawn = states[[2, 0, 2, 1]]
+    listed = [np.flatnonzero(row).tolist() for row in legal]
+    is_legal = listed == [game.legal(state) for state in drawn]
+    return is_legal and np.array_equal(planes, observe_all(game, drawn))
 
 
 def search_case(name, device):

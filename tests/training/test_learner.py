@@ -45,9 +45,13 @@ def drawn_batch(count=24, seed=0, game=GAME):
     values = generator.uniform(-1, 1, (count, game.num_players)).astype(np.float32)
     weights = generator.uniform(0.5, 1, count).astype(np.float32)
     planes = generator.integers(0, 2, (count, *game.observation_shape)).astype(np.float32)
+    legal = generator.random((count, game.num_actions)) < 0.7
+    legal[:, 0] = True
+    policies = policies * legal / (policies * legal).sum(1, keepdims=True)
     planes, policies, values, weights = map(torch.from_numpy, (planes, policies, values, weights))
+    legal = torch.from_numpy(legal)
     targets = {"policies": policies, "outcomes": values.clone(), "values": values.clone()}
-    return Batch(planes, values, targets, weights, torch.ones(count), torch.arange(count))
+    return Batch(planes, legal, values, targets, weights, torch.ones(count), torch.arange(count))
 
 
 def make_learner(config=PLAIN, threads=1, seed=1, game=GAME, **network):
@@ -67,7 +71,8 @@ def gradient_of(network, batch, value_weight=1.0):
     """Of Σ w ((z − v)² − Σ π log p) / B, written out."""
     output = network(batch.planes)
     z = batch.values[:, 0]
-    log_p = torch.log(torch.softmax(output.logits, 1))
+    shares = torch.exp(output.logits) * batch.legal
+    log_p = torch.log(torch.where(batch.legal, shares / shares.sum(1, keepdim=True), 1.0))
     each = value_weight * (z - output.values) ** 2 - (batch.targets["policies"] * log_p).sum(1)
     loss = (each * batch.weights).mean()
     gradients = torch.autograd.grad(loss, list(network.parameters()))
@@ -216,9 +221,8 @@ def test_measures_fit_each_other():
     with torch.no_grad():
         output = learner.network(batch.planes)
     v, z = output.values.numpy(), batch.values[:, 0].numpy()
-    agreement = (
-        output.logits.numpy().argmax(1) == batch.targets["policies"].numpy().argmax(1)
-    ).mean()
+    logits = np.where(batch.legal, output.logits, -np.inf)
+    agreement = (logits.argmax(1) == batch.targets["policies"].numpy().argmax(1)).mean()
     assert found["search_agreement"] == pytest.approx(agreement)
     assert found["value_mean"] == pytest.approx(v.mean(), abs=1e-5)
     places = np.clip(((v + 1) * 5).astype(int), 0, 9)

@@ -15,9 +15,13 @@ LOGITS = torch.tensor([[math.log(0.5), math.log(0.3), math.log(0.2)], [0.0, 0.0,
 POLICIES = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0]])
 
 
-def losses_of(output, policies, values):
-    batch = Batch(None, values, {"policies": policies}, None, None, None)
-    return compute_losses(output, batch, TrainingConfig())
+def batch_of(policies, values=None, legal=None):
+    legal = torch.ones_like(policies, dtype=torch.bool) if legal is None else legal
+    return Batch(None, legal, values, {"policies": policies}, None, None, None)
+
+
+def losses_of(output, policies, values, legal=None):
+    return compute_losses(output, batch_of(policies, values, legal), TrainingConfig())
 
 
 def test_losses_are_those_computed_by_hand():
@@ -67,10 +71,35 @@ def test_gradients_are_those_of_the_formula():
 
 def test_measures_of_each_position():
     output = Output(LOGITS, torch.tensor([0.5, -0.25]), None)
-    found = measure(output, POLICIES)
+    found = measure(output, batch_of(POLICIES))
     entropies = [-sum(p * math.log(p) for p in (0.5, 0.3, 0.2)), math.log(3)]
     assert sorted(found.policy_entropy.tolist()) == pytest.approx(sorted(entropies))
     target = -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))
     assert float(found.target_entropy.sum()) == pytest.approx(target)
     assert found.agreement.tolist() == [1, 0]  # equal logits name action 0, the search action 1
     assert found.value.tolist() == [0.5, -0.25]
+
+
+def test_illegal_actions_are_left_out_of_the_policy():
+    legal = torch.tensor([[True, False, True], [True, True, False]])
+    logits = LOGITS.clone().requires_grad_()
+    output = Output(logits, torch.zeros(2), None)
+    policies = torch.tensor([[0.25, 0.0, 0.75], [1.0, 0.0, 0.0]])
+    losses = losses_of(output, policies, torch.zeros(2, 2), legal)
+    of_five, of_two = (-math.log(share / 0.7) for share in (0.5, 0.2))
+    expected = [0.25 * of_five + 0.75 * of_two, math.log(2)]
+    assert losses["policy"].tolist() == pytest.approx(expected)
+    (gradient,) = torch.autograd.grad(losses["policy"].sum(), [logits])
+    by_hand = [[5 / 7 - 0.25, 0, 2 / 7 - 0.75], [-0.5, 0.5, 0]]
+    torch.testing.assert_close(gradient, torch.tensor(by_hand))
+    found = measure(output, batch_of(policies, legal=legal))
+    entropies = [-sum(p * math.log(p) for p in (5 / 7, 2 / 7)), math.log(2)]
+    assert found.policy_entropy.tolist() == pytest.approx(entropies)
+    assert found.agreement.tolist() == [0, 1]
+
+
+def test_an_illegal_action_is_never_the_preferred_one():
+    output = Output(torch.tensor([[9.0, 1.0, 0.0]]), torch.zeros(1), None)
+    legal = torch.tensor([[False, True, True]])
+    found = measure(output, batch_of(torch.tensor([[0.0, 1.0, 0.0]]), legal=legal))
+    assert found.agreement.tolist() == [1]

@@ -96,6 +96,8 @@ def test_a_batch_has_the_positions_of_its_rows(mix, is_uploaded):
     np.testing.assert_array_equal(batch.planes, observe_all(GAME, positions.states)[rows])
     np.testing.assert_array_equal(batch.targets["policies"], policies[rows])
     np.testing.assert_array_equal(batch.rows, rows)
+    for row, legal in zip(rows, batch.legal.numpy(), strict=True):
+        assert np.flatnonzero(legal).tolist() == GAME.legal(positions.states[row])
     assert (batch.weights == 1).all() and (batch.counts == 1).all()
 
 
@@ -117,12 +119,15 @@ def test_planes_and_policies_are_transformed_together_by_every_symmetry():
 
 def is_transformed(symmetry, still, batch, row):
     planes, policy = still.planes[row].numpy(), still.targets["policies"][row].numpy()
+    legal = still.legal[row].numpy()
     if symmetry is not None:
-        turned = np.zeros_like(policy)
-        turned[list(symmetry.actions)] = policy  # actions[a] is what a becomes
-        planes, policy = symmetry.planes(planes), turned
-    return np.array_equal(planes, batch.planes[row]) and np.array_equal(
-        policy, batch.targets["policies"][row]
+        moved = list(symmetry.actions)  # moved[a] is what a becomes
+        planes, policy, legal = symmetry.planes(planes), policy.copy(), legal.copy()
+        policy[moved] = still.targets["policies"][row].numpy()
+        legal[moved] = still.legal[row].numpy()
+    found = batch.planes, batch.targets["policies"], batch.legal
+    return all(
+        np.array_equal(a, b[row]) for a, b in zip((planes, policy, legal), found, strict=True)
     )
 
 

@@ -114,6 +114,13 @@ def play(state: Any, action: Any) -> None:
     state.turn += np.int32(1)
 
 
+@kernel_function
+def mark_legal(state: Any, actions: Any, legal: Any) -> None:
+    """Makes the entries of `legal` True that are legal actions, after listing them in `actions`."""
+    for place in range(legal_actions(state, actions)):
+        legal[actions[place]] = True
+
+
 def game_of_type(state: types.Record) -> Game:
     """The game whose states have this type in compiled code."""
     return _GAMES[list(state.fields)[-1]]

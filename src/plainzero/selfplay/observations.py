@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import Kernel
 from plainzero.games.contract import Game
-from plainzero.games.rules import observe, register
+from plainzero.games.rules import mark_legal, observe, register
 from plainzero.selfplay.games_in_progress import move_dtype
 from plainzero.selfplay.records import GameRecord
 from plainzero.targets.all_targets import Rows, replay_game, row_shapes, wanted_columns
@@ -51,6 +51,13 @@ def observe_all(game: Game, states: NDArray[Any]) -> NDArray[np.float32]:
     return planes
 
 
+def legal_of_all(game: Game, states: NDArray[Any]) -> NDArray[np.bool_]:
+    """[N, A] which actions are legal in each position."""
+    legal = np.zeros((len(states), game.num_actions), np.bool_)
+    mark_legal_actions(register(game), states, np.zeros(game.num_actions, np.int32), legal)
+    return legal
+
+
 def _joined(parts: list[NDArray[Any]], shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """[N, *shape] the parts, of which there may be none, one after the other."""
     return np.concatenate([np.zeros((0, *shape), dtype), *parts])
@@ -79,3 +86,12 @@ def observe_states(states: NDArray[Any], planes: NDArray[np.float32]) -> None:
     """Writes the observation of states[i] to planes[i], which must be zero."""
     for index in range(states.shape[0]):
         observe(states[index], planes[index])
+
+
+@Kernel
+def mark_legal_actions(
+    states: NDArray[Any], actions: NDArray[np.int32], legal: NDArray[np.bool_]
+) -> None:
+    """Marks the legal actions of states[i] in legal[i], which must be False; [A] for a list."""
+    for index in range(states.shape[0]):
+        mark_legal(states[index], actions, legal[index])

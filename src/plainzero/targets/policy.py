@@ -1,4 +1,4 @@
-"""The search's policy π: the loss is −Σ π log p."""
+"""The search's policy π: the loss is −Σ π log p, with p over the legal moves."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from plainzero.networks.architectures import Output
 
 
+_ILLEGAL = -1e9
+"""A logit whose probability is 0, and stays finite where it is multiplied by 0."""
+
+
 @kernel_function
 def write_policy(finished: Finished, turn: int, state: State, rows: Any, row: int) -> None:
     """Copies the search's policy."""
@@ -21,7 +25,12 @@ def write_policy(finished: Finished, turn: int, state: State, rows: Any, row: in
 
 def policy_loss(output: "Output", batch: Batch) -> "Tensor":
     """[B] −Σ π log p."""
-    return -(batch.targets["policies"] * output.logits.float().log_softmax(1)).sum(1)
+    return -(batch.targets["policies"] * log_policy(output.logits, batch.legal)).sum(1)
+
+
+def log_policy(logits: "Tensor", legal: "Tensor") -> "Tensor":
+    """[B, A] log p over the legal actions; a very low number for all others, which p leaves out."""
+    return logits.float().masked_fill(~legal, _ILLEGAL).log_softmax(1)
 
 
 POLICY = Target(

@@ -50,6 +50,7 @@ class Batch(NamedTuple):
     """
 
     planes: "Tensor"  # [B, *shape]
+    legal: "Tensor"  # [B, A] bool: the legal actions
     values: "Tensor"  # [B, P] z
     targets: "Mapping[str, Tensor]"  # [B, …] the columns by name
     weights: "Tensor"  # [B] of each position in the loss; 0 for padding
@@ -60,9 +61,10 @@ class Batch(NamedTuple):
         """The batch with every tensor changed."""
         return Batch(
             change(self.planes),
+            change(self.legal),
             change(self.values),
             {name: change(column) for name, column in self.targets.items()},
-            *map(change, self[3:]),
+            *map(change, self[4:]),
         )
 
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from plainzero.networks.architectures import Output
 from plainzero.targets.all_targets import chosen_targets
+from plainzero.targets.policy import log_policy
 from plainzero.targets.target import Batch
 from plainzero.training.settings import TrainingConfig, choice_of
 
@@ -44,9 +44,9 @@ class Measures(NamedTuple):
     value: Tensor  # v, for the mover
 
 
-def measure(output: Output, policies: Tensor) -> Measures:
-    """The measures of a batch with the targets π [B, A]."""
-    logs = functional.log_softmax(output.logits.float(), 1)
+def measure(output: Output, batch: Batch) -> Measures:
+    """The measures of a network's output for a batch."""
+    logs, policies = log_policy(output.logits, batch.legal), batch.targets["policies"]
     return Measures(
         policy_entropy=-(logs.exp() * logs).sum(1),
         target_entropy=-torch.special.xlogy(policies, policies).sum(1),

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from plainzero.games.contract import Game
 from plainzero.games.symmetries import symmetry_tables
-from plainzero.selfplay.observations import Positions, observe_all
+from plainzero.selfplay.observations import Positions, legal_of_all, observe_all
 from plainzero.targets.all_targets import wanted_columns
 from plainzero.targets.target import Batch
 from plainzero.training.batch_sampler import PADDING, BatchSampler, StepBuffer
@@ -22,8 +22,8 @@ _FIRST_CAPACITY = 1 << 17  # of the ring, unless window_start is less
 _FIRST_PRIORITY = 1.0  # of the positions of an empty window
 _SMALLEST_PRIORITY = 1e-3
 
-Observe = Callable[[Game, Tensor, Tensor], Tensor]
-"""The observations [B, *shape] of the rows [B] of states [N, itemsize]."""
+Observe = Callable[[Game, Tensor, Tensor], tuple[Tensor, Tensor]]
+"""The observations [B, *shape], and the legal actions [B, A], of rows [B] of states [N, bytes]."""
 
 
 def window_size(total: int, config: TrainingConfig) -> int:
@@ -35,10 +35,11 @@ def window_size(total: int, config: TrainingConfig) -> int:
     return min(total, int(start * (1.0 + config.window_share * growth)))
 
 
-def observe_on_cpu(game: Game, states: Tensor, rows: Tensor) -> Tensor:
-    """[B, *shape] the observations of states[rows]; see `Observe`."""
+def observe_on_cpu(game: Game, states: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Observations and legal actions of states[rows]; see `Observe`."""
     records = states.index_select(0, rows).numpy().view(game.dtype)[:, 0]
-    return torch.from_numpy(observe_all(game, records))
+    planes, legal = observe_all(game, records), legal_of_all(game, records)
+    return torch.from_numpy(planes), torch.from_numpy(legal)
 
 
 class ReplayWindow:
@@ -182,19 +183,20 @@ class ReplayWindow:
 
     def batch(self, rows: Tensor, symmetries: Tensor) -> Batch:
         """The positions in these rows [B] of the ring, each transformed by a symmetry [B]."""
-        planes = self._observe(self.game, self.ring.columns["states"], rows)
+        planes, legal = self._observe(self.game, self.ring.columns["states"], rows)
         targets = {c.name: self.ring.columns[c.name].index_select(0, rows) for c in self._columns}
         mix, outcomes = self.config.value_mix, targets["outcomes"]
         mixed = (1 - mix) * outcomes + mix * targets["values"]
         if self.buffer.num_symmetries > 1:
             flat = planes.flatten(1).gather(1, self._planes_index[symmetries])
             planes = flat.view(planes.shape)
+            index = self._actions_index[symmetries]
+            legal = legal.gather(1, index)
             for column in self._columns:
                 if column.turns == "actions":
-                    index = self._actions_index[symmetries]
                     targets[column.name] = targets[column.name].gather(1, index)
         ones = torch.ones_like(outcomes[:, 0])
-        return Batch(planes, mixed, targets, ones, ones, rows)
+        return Batch(planes, legal, mixed, targets, ones, ones, rows)
 
     def _corrections(self, rows: Tensor, counts: Tensor) -> Tensor:
         """[B] the weights (N · p)^−β that correct for priorities, scaled to 1 at most."""

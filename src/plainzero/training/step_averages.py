@@ -44,7 +44,7 @@ class StepAverages:
         """Adds a batch, or a part of one."""
         with torch.no_grad():
             counts = batch.counts
-            measures = measure(output, batch.targets["policies"])
+            measures = measure(output, batch)
             each = torch.stack([*losses.values(), *measures, torch.ones_like(counts)])
             self._measures.add_((each * counts).sum(1, dtype=torch.float64))
             v, z = measures.value, batch.targets["outcomes"][:, 0]

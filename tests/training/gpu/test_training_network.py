@@ -42,7 +42,8 @@ def some_batch(count, device="cpu", seed=0, game=GAME):
 
 
 def loss_of(output, policies, values):
-    batch = Batch(None, values, {"policies": policies}, None, None, None)
+    legal = torch.ones_like(policies, dtype=torch.bool)
+    batch = Batch(None, legal, values, {"policies": policies}, None, None, None)
     return add_losses(compute_losses(output, batch, PLAIN), loss_weights(PLAIN)).mean()
 
 

@@ -105,6 +105,7 @@ def kernel_arguments(
     leaves = LeafArrays(planes, cells, zeros(game.num_actions), zeros(1))
     counts = upload(np.zeros((NUM_COUNTS, 1), np.int64))
     states = upload(games.states[-1:])
+    actions = (zeros(game.num_actions, dtype=dtype) for dtype in (np.int32, np.bool_))
     shapes = row_shapes(game, USUAL_CHOICE, 1).items()
     columns = {name: upload(np.zeros(shape, np.float32)) for name, shape in shapes}
     harvest = Harvest(
@@ -120,7 +121,7 @@ def kernel_arguments(
         kernels.begin_searches: all_games,
         kernels.count_games: (scratch, on_gpu, counts),
         kernels.take_games: (*all_games, zeros(dtype=np.int8), counts, harvest),
-        kernels.observe_positions: (states, zeros(dtype=np.int64), planes),
+        kernels.observe_positions: (states, zeros(dtype=np.int64), planes, *actions),
         search_kernels.play_round: (tree, scratch, options, states, leaves, False, True),
         search_kernels.report_games: (tree, scratch, options, zeros(4, dtype=np.int64)),
     }

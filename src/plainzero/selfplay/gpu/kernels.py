@@ -11,7 +11,7 @@ from numba import cuda
 from numpy.typing import NDArray
 
 from plainzero.compiler.gpu_kernels import GpuKernel, specialised
-from plainzero.games.rules import observe
+from plainzero.games.rules import mark_legal, observe
 from plainzero.search.evaluators import LeafArrays
 from plainzero.search.gpu import warp_lanes  # noqa: F401 (lanes on a GPU)
 from plainzero.search.kernels.lanes import leads
@@ -126,10 +126,16 @@ def observe_positions(
     states: NDArray[Any],
     rows: NDArray[np.int64],
     planes: NDArray[np.float32],
+    actions: NDArray[np.int32],
+    legal: NDArray[np.bool_],
     first: int,
     last: int,
 ) -> None:
-    """Writes the observation of states[rows[i]] to planes[i], which must be zero."""
+    """Writes the observation and the legal actions of states[rows[i]] to planes[i] and legal[i].
+
+    Both must be zero. There is room for a list of actions in actions[i].
+    """
     i = first + cuda.grid(2)[1]
     if i < last:
         observe(states[rows[i]], planes[i])
+        mark_legal(states[rows[i]], actions[i], legal[i])

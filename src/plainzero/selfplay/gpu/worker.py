@@ -237,27 +237,34 @@ def positions_of(store: Store, count: int) -> Positions:
     return Positions(store.states[:count], wanted)
 
 
-def observe_rows(game: Game, states: Tensor, rows: Tensor) -> Tensor:
-    """[B, *shape] the observations of states[rows], computed on PyTorch's current stream.
+def observe_rows(game: Game, states: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The observations and the legal actions of states[rows]; on PyTorch's current stream.
 
     Args:
         game: the game.
         states: uint8 [N, itemsize], the bytes of the game's records.
         rows: int64 [B].
+
+    Returns:
+        float32 [B, *shape] and bool [B, A].
     """
-    shape = (len(rows), *game.observation_shape)
-    planes = torch.zeros(shape, dtype=torch.float32, device=states.device)
+    count, room = len(rows), functools.partial(torch.zeros, device=states.device)
+    planes = room((count, *game.observation_shape))
+    actions = torch.empty((count, game.num_actions), dtype=torch.int32, device=states.device)
+    legal = room((count, game.num_actions), dtype=torch.bool)
     stream = int(torch.cuda.current_stream(planes.device).cuda_stream) if planes.is_cuda else 0
     kernels.observe_positions(
         register(game),
         _as_records(states, game.dtype),
         view(rows),
         view(planes),
+        view(actions),
+        view(legal),
         0,
-        len(rows),
+        count,
         stream=stream,
     )
-    return planes
+    return planes, legal
 
 
 def _as_records(raw: Tensor, dtype: np.dtype[Any]) -> Any:

@@ -24,8 +24,11 @@ from plainzero.selfplay.gpu.worker import GpuWorker, observe_rows, positions_of
 from plainzero.selfplay.observations import Positions, observe_all, targets_of
 from plainzero.selfplay.records import columns_of, expand_policies, from_table, to_table
 from plainzero.selfplay.worker import Worker
+from plainzero.targets import all_targets
+from plainzero.targets.target import Choice
 
 STEP = 7  # the weights that play
+EVERYTHING = Choice(tuple(target.name for target in all_targets.TARGETS), horizons=(1.0, 3.0))
 CASES = {
     "gumbel": ("tic-tac-toe", {"selection": "gumbel", "proven_values": True}, {}),
     "puct": (
@@ -106,7 +109,7 @@ def play_case(name, device, is_exact):
     game = make_game(title)
     config = SelfPlayConfig(games=6, **options)
     settings = SearchConfig(simulations=5, **search_options), config, 1
-    worker = GpuWorker(game, ExactEvaluator(game, device), *settings)
+    worker = GpuWorker(game, ExactEvaluator(game, device), *settings, choice=EVERYTHING)
     worker.use_weights(STEP)
     store = worker.make_store(24)
     while store.taken[TARGETS] < 24:
@@ -114,7 +117,7 @@ def play_case(name, device, is_exact):
         worker.harvest(store)
         worker.check(store.taken.cpu().numpy())
     records, positions = records_in(game, store), positions_in(game, store)
-    reference = Worker(game, ExactEvaluator(game), *settings)
+    reference = Worker(game, ExactEvaluator(game), *settings, choice=EVERYTHING)
     reference.use_weights(STEP)
     key = as_key if is_exact else moves_of
     unknown, played = Counter(map(key, records)), 0
@@ -122,7 +125,7 @@ def play_case(name, device, is_exact):
         expected = reference.play_round()
         unknown -= Counter(map(key, expected))
         played += len(expected)
-    replayed = flat(targets_of(game, records))
+    replayed = flat(targets_of(game, records, EVERYTHING))
     return {
         "games": len(records),
         "endings": sorted({record.ending for record in records}),

@@ -70,5 +70,4 @@ def positions_of(game, record):
 
 def as_key(record):
     """A record as something to compare."""
-    arrays = (record.moves, record.policies, record.values, record.is_target, record.returns)
-    return tuple(array.tobytes() for array in arrays), record[5:]
+    return tuple(f.tobytes() if isinstance(f, np.ndarray) else f for f in record)

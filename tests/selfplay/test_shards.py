@@ -44,7 +44,7 @@ def test_records_come_back_from_a_table(game):
     assert keys(from_table(game, twice)) == keys(written) * 2
 
 
-def test_the_schema_is_that_of_files_written_before():
+def test_the_schema_is_that_of_files_written_before_and_two_columns():
     policy, values = pa.list_(pa.float32(), 9), pa.list_(pa.float32(), 2)
     assert schema_of(TIC_TAC_TOE) == pa.schema(
         {
@@ -59,6 +59,8 @@ def test_the_schema_is_that_of_files_written_before():
             "first_step": pa.int64(),
             "last_step": pa.int64(),
             "simulations": pa.int64(),
+            "search": pa.list_(pa.int8()),
+            "surprise": pa.list_(pa.float32()),
         }
     )
     assert list(COLUMNS) == schema_of(TIC_TAC_TOE).names

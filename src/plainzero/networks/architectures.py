@@ -8,7 +8,9 @@ Playing thus computes the same function as training.
 import copy
 import itertools
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -31,12 +33,17 @@ from plainzero.networks.torch_private import check_version
 check_version(torch.__version__)
 
 
+Drawn = TypeVar("Drawn", bound=nn.Module)
+
+
 class Output(NamedTuple):
     """A network's output for a batch of positions, from the mover's point of view."""
 
     logits: Tensor  # [B, A]
     values: Tensor  # [B], or [B, players]: column k is the k-th player after the mover
     outcome_logits: Tensor | None  # [B, 3] win, draw, loss for the mover; None without that head
+    extras: Mapping[str, Tensor] = MappingProxyType({})
+    """Answers of heads that are only trained, by name; see extra_heads.py."""
 
 
 def make_network(game: Game, config: NetworkConfig, seed: int) -> "Network":
@@ -50,7 +57,7 @@ def make_network(game: Game, config: NetworkConfig, seed: int) -> "Network":
         return Network(game, resolve_network(config, game))
 
 
-def draw_zeros(network: "Network", seed: int = 1) -> "Network":
+def draw_zeros(network: Drawn, seed: int = 1) -> Drawn:
     """Draws the weights that start at zero, too, as after some training; returns the network."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -93,11 +100,7 @@ class _InFloat32(nn.Module):
 
 
 class Network(nn.Module):
-    """A body and two heads, made from the resolved `config` for observations of `shape`.
-
-    Another head, say for training alone, is one more module here that reads the features, a line in
-    `forward`, and a field of `Output`. Backends compute `policy` and `value` only.
-    """
+    """A body and two heads, made from the resolved `config` for observations of `shape`."""
 
     policy: DenseHead | BoardPolicy | nn.Sequential
     value: DenseHead | PooledValue | nn.Sequential
@@ -127,7 +130,10 @@ class Network(nn.Module):
 
     def forward(self, planes: Tensor) -> Output:
         """The output for observations [B, *shape]."""
-        features = self.body(planes)
+        return self.answer(self.body(planes))
+
+    def answer(self, features: Tensor) -> Output:
+        """The output for what the body makes of observations."""
         return self.finish(self.policy(features), self.value(features))
 
     def finish(self, logits: Tensor, values: Tensor) -> Output:

@@ -108,9 +108,9 @@ class PooledValue(BoardHead):
         return result
 
 
-def make_reader(channels: int) -> nn.Conv2d:
-    """A head's 1×1 convolution of a body's features."""
-    return nn.Conv2d(channels, min(HEAD_CHANNELS, channels), 1)
+def make_reader(channels: int, most: int = HEAD_CHANNELS) -> nn.Conv2d:
+    """A head's 1×1 convolution of a body's features, to at most so many channels."""
+    return nn.Conv2d(channels, min(most, channels), 1)
 
 
 def last_layers(head: nn.Module) -> list[str]:

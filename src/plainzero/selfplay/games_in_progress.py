@@ -10,6 +10,7 @@ from plainzero.games.contract import Game
 from plainzero.search.config import SearchConfig
 from plainzero.search.resolve_options import simulation_limit
 from plainzero.selfplay.config import SelfPlayConfig
+from plainzero.targets.target import USUAL_CHOICE, Choice
 
 IN_PROGRESS, BY_RULES, BY_PROOF, BY_RESIGNATION = range(4)
 ENDINGS = ("in progress", "rules", "proof", "resignation")
@@ -47,7 +48,9 @@ def move_dtype(game: Game) -> np.dtype[Any]:
     """The record of one move."""
     return record_dtype(
         values=(np.float32, game.num_players),  # of the root, by seat; 0 if nothing was searched
+        surprise=np.float32,  # KL of the search's policy from the prior, where it is wanted
         action=np.int32,
+        search=np.int8,  # UNSEARCHED, SEARCHED or PROVEN
         is_target=np.bool_,
     )
 
@@ -70,6 +73,7 @@ def play_options_dtype() -> np.dtype[Any]:
         staggered=np.bool_,  # new games start anywhere in a random game
         reuse_tree=np.bool_,
         end_proven=np.bool_,
+        records_surprise=np.bool_,
     )
 
 
@@ -86,7 +90,9 @@ def make_games(game: Game, count: int) -> Games:
     return games
 
 
-def make_play_options(config: SelfPlayConfig, search: SearchConfig) -> NDArray[Any]:
+def make_play_options(
+    config: SelfPlayConfig, search: SearchConfig, choice: Choice = USUAL_CHOICE
+) -> NDArray[Any]:
     """[1] the record of resolved configs, for the weights of step 0."""
     options = np.zeros(1, play_options_dtype())
     options["temperature"] = config.temperature
@@ -103,4 +109,5 @@ def make_play_options(config: SelfPlayConfig, search: SearchConfig) -> NDArray[A
     options["staggered"] = config.staggered
     options["reuse_tree"] = config.reuse_tree
     options["end_proven"] = config.end_proven
+    options["records_surprise"] = "surprise" in choice.names
     return options

@@ -10,9 +10,12 @@ from plainzero.compiler.cpu_kernels import Kernel
 from plainzero.games.contract import Game
 from plainzero.games.rules import mark_legal, observe, register
 from plainzero.selfplay.games_in_progress import move_dtype
-from plainzero.selfplay.records import GameRecord
-from plainzero.targets.all_targets import Rows, replay_game, row_shapes, wanted_columns
+from plainzero.selfplay.records import COLUMNS, GameRecord
+from plainzero.targets.all_targets import Rows, decays_of, replay_game, row_shapes, wanted_columns
 from plainzero.targets.target import USUAL_CHOICE, Choice, Finished
+
+_FIELDS = {"action": "moves"}
+"""Fields of records by those of `move_dtype`, where the names differ."""
 
 
 class Positions(NamedTuple):
@@ -28,10 +31,12 @@ def targets_of(
     """The positions of the records that are targets, in order."""
     lengths = np.array([len(record.moves) for record in records], np.int64)
     moves = np.zeros(lengths.sum(), move_dtype(game))
-    moves["action"] = _joined([record.moves for record in records], (), np.int32)
-    moves["is_target"] = _joined([record.is_target for record in records], (), np.bool_)
     width = (game.num_players,)
-    moves["values"] = _joined([record.values for record in records], width, np.float32)
+    for name in moves.dtype.names:
+        field = _FIELDS.get(name, name)
+        shape = width if name == "values" else ()
+        parts = [getattr(record, field) for record in records]
+        moves[name] = _joined(parts, shape, COLUMNS[field].dtype)
     policies = _joined([record.policies for record in records], (game.num_actions,), np.float32)
     returns = _joined([record.returns[None] for record in records], width, np.float32)
     count, board = int(moves["is_target"].sum()), np.zeros(2, game.dtype)
@@ -39,7 +44,8 @@ def targets_of(
     shapes = row_shapes(game, choice, count).items()
     columns = {name: np.zeros(shape, np.float32) for name, shape in shapes}
     states = np.zeros(count, game.dtype)
-    finished, rows = Finished(moves, policies, returns), Rows(states=states, **columns)
+    given = {"states": states, "decays": decays_of(choice), **columns}
+    finished, rows = Finished(moves, policies, returns), Rows(**given)
     replay_games(register(game), finished, lengths, board, rows)
     return Positions(states, {c.name: columns[c.name] for c in wanted_columns(choice)})
 

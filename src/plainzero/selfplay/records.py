@@ -4,7 +4,7 @@ The fields of `GameRecord` declare what is known about a finished game. Columns 
 from them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from plainzero.games.contract import Game
 from plainzero.selfplay.games_in_progress import ENDINGS, NOBODY, Games
+from plainzero.targets.target import SEARCHED, UNSEARCHED
 
 
 class Column(NamedTuple):
@@ -21,6 +22,7 @@ class Column(NamedTuple):
     dtype: type[np.generic]
     is_per_move: bool = False  # one entry for each move, not for each game
     width: str = ""  # the attribute of the game that is an entry's length; "" for a single value
+    is_optional: bool = False  # missing in tables where it would be 0 throughout
 
 
 class GameRecord(NamedTuple):
@@ -43,6 +45,10 @@ class GameRecord(NamedTuple):
     first_step: Annotated[int, Column(np.int64)]  # of the weights that played the first move
     last_step: Annotated[int, Column(np.int64)]  # and the last
     simulations: Annotated[int, Column(np.int64)]  # of all moves together
+    search: Annotated[NDArray[np.int8], Column(np.int8, is_per_move=True, is_optional=True)]
+    """[T] UNSEARCHED, SEARCHED or PROVEN; derived for tables of earlier versions."""
+    surprise: Annotated[NDArray[np.float32], Column(np.float32, True, is_optional=True)]
+    """[T] KL of the search's policy from the prior; 0 unless the run learns by it."""
 
 
 COLUMNS: Mapping[str, Column] = {
@@ -96,7 +102,7 @@ def columns_of(
         "moves": moves["action"],
         "policies": policies,
         "values": moves["values"],
-        "is_target": moves["is_target"],
+        **{name: moves[name] for name in ("is_target", "search", "surprise")},
     }
     return GameColumns(status["length"], columns_per_game(status), per_move)
 
@@ -134,28 +140,32 @@ def split(columns: GameColumns) -> list[GameRecord]:
     return [GameRecord(*record) for record in zip(*fields, strict=True)]
 
 
-def schema_of(game: Game) -> Any:
-    """The schema of a table with one row per game."""
+def schema_of(game: Game, missing: Collection[str] = ()) -> Any:
+    """The schema of a table with one row per game, without the columns that are missing."""
 
     def type_of(column: Column) -> Any:
         kind = pa.from_numpy_dtype(column.dtype)
         kind = pa.list_(kind, getattr(game, column.width)) if column.width else kind
         return pa.list_(kind) if column.is_per_move else kind
 
-    return pa.schema([(name, type_of(column)) for name, column in COLUMNS.items()])
+    types = {name: type_of(column) for name, column in COLUMNS.items() if name not in missing}
+    return pa.schema(list(types.items()))
 
 
 def to_table(game: Game, columns: GameColumns) -> Any:
     """The games as an Arrow table."""
     offsets = pa.array(np.concatenate([[0], columns.lengths.cumsum()]).astype(np.int32))
-    arrays = []
+    arrays, missing = [], []
     for name, column in COLUMNS.items():
+        if column.is_optional and not columns.of(name).any():
+            missing.append(name)
+            continue
         flat = np.ascontiguousarray(columns.of(name)).reshape(-1)
         array = pa.array(flat, pa.from_numpy_dtype(column.dtype))
         if column.width:
             array = pa.FixedSizeListArray.from_arrays(array, getattr(game, column.width))
         arrays.append(pa.ListArray.from_arrays(offsets, array) if column.is_per_move else array)
-    return pa.Table.from_arrays(arrays, schema=schema_of(game))
+    return pa.Table.from_arrays(arrays, schema=schema_of(game, missing))
 
 
 def from_table(game: Game, table: Any) -> list[GameRecord]:
@@ -164,13 +174,16 @@ def from_table(game: Game, table: Any) -> list[GameRecord]:
     Raises:
         ValueError: if its columns are not those of this game's records.
     """
-    if not table.schema.equals(schema_of(game)):
+    missing = [n for n, c in COLUMNS.items() if c.is_optional and n not in table.schema.names]
+    if not table.schema.equals(schema_of(game, missing)):
         raise ValueError(f"the table holds no games of {game.name}")
     if not table.num_rows:
         return []
     lengths = np.diff(table.column("moves").combine_chunks().offsets.to_numpy())
     found: dict[bool, dict[str, NDArray[Any]]] = {False: {}, True: {}}
     for name, column in COLUMNS.items():
+        if name in missing:
+            continue
         array = table.column(name).combine_chunks()
         array = array.flatten() if column.is_per_move else array
         array = array.flatten() if column.width else array
@@ -178,4 +191,15 @@ def from_table(game: Game, table: Any) -> list[GameRecord]:
         if column.width:
             values = values.reshape(-1, getattr(game, column.width))
         found[column.is_per_move][name] = values
+    found[True] |= _missing_columns(found[True], missing)
     return split(GameColumns(lengths, found[False], found[True]))
+
+
+def _missing_columns(
+    known: Mapping[str, NDArray[Any]], missing: Collection[str]
+) -> dict[str, NDArray[Any]]:
+    """The optional columns of moves that a table does not have."""
+    was_searched = known["is_target"] | known["values"].any(1)
+    derived = {"search": np.where(was_searched, SEARCHED, UNSEARCHED)}
+    nothing = np.zeros(len(was_searched))
+    return {name: derived.get(name, nothing).astype(COLUMNS[name].dtype) for name in missing}

@@ -7,6 +7,7 @@ does not depend on the games played beside it.
 `play_options` is the record of `make_play_options`; kernels get it as an array of one.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from plainzero.compiler.record_types import Record
 from plainzero.games.contract import CHANCE
 from plainzero.games.rules import legal_actions, play
 from plainzero.search.kernels.decision import choose_action, write_policy_target
+from plainzero.search.kernels.gumbel import SMALLEST_PRIOR
 from plainzero.search.kernels.options import Options
 from plainzero.search.kernels.random_streams import random_below, random_unit
 from plainzero.search.kernels.reuse import advance
@@ -32,6 +34,7 @@ from plainzero.selfplay.games_in_progress import (
     NOBODY,
     Games,
 )
+from plainzero.targets.target import PROVEN, SEARCHED, UNSEARCHED
 
 _OPENINGS_TRIED = 16  # random moves may end the game; then another opening is drawn
 
@@ -157,6 +160,8 @@ def play_unsearched(games: Games, b: int, action: int) -> None:
     move = games.moves[b, games.status[b].length]
     move.action = action
     move.is_target = False
+    move.search = UNSEARCHED
+    move.surprise = 0.0
     for player in range(move.values.shape[0]):
         move.values[player] = 0.0
     games.status[b].length += 1
@@ -215,10 +220,14 @@ def write_move(
     status.last_step = play_options.step
     move = games.moves[b, status.length]
     move.is_target = status.is_full
+    move.search = PROVEN if tree.roots[b].is_proven else SEARCHED
+    move.surprise = 0.0
     write_root_values(tree, b, move)
     if status.is_full:
         weights, first = scratch.work[b].weights, tree.nodes[b, ROOT].first_edge
         write_policy_target(tree, options, b, weights)
+        if play_options.records_surprise:
+            move.surprise = measure_surprise(tree, b, weights)
         policy = games.policies[b, status.length]
         for action in range(policy.shape[0]):
             policy[action] = 0.0
@@ -230,6 +239,17 @@ def write_move(
     temperature = play_options.temperature if is_early else 0.0
     move.action = choose_action(tree, scratch, options, b, temperature)
     return move.action
+
+
+@kernel_function
+def measure_surprise(tree: Tree, b: int, weights: NDArray[np.float64]) -> float:
+    """KL of a policy, given by the root's edges, from the network's prior without noise."""
+    surprise = 0.0
+    for index in range(tree.nodes[b, ROOT].num_edges):
+        if weights[index] > 0.0:
+            prior = float(tree.roots[b].clean_prior[index]) + SMALLEST_PRIOR
+            surprise += weights[index] * math.log(weights[index] / prior)
+    return max(0.0, surprise)
 
 
 @kernel_function

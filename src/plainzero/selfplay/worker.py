@@ -22,6 +22,7 @@ from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, res
 from plainzero.selfplay.games_in_progress import Games, make_games, make_play_options
 from plainzero.selfplay.records import GameRecord, take_records
 from plainzero.selfplay.turn_kernels import start_games, start_searches, take_turns
+from plainzero.targets.target import USUAL_CHOICE, Choice
 
 _REUSED_SEARCHES = 3  # room for reused subtrees, in searches
 
@@ -49,6 +50,7 @@ class Worker:
         seed: random seed of the run.
         number: of this worker; each has its own random streams.
         cache: of evaluations, or None.
+        choice: the targets that are learned.
     """
 
     def __init__(  # noqa: D107
@@ -60,6 +62,7 @@ class Worker:
         seed: int,
         number: int = 0,
         cache: EvaluationCache | None = None,
+        choice: Choice = USUAL_CHOICE,
     ) -> None:
         check_for_game(search, game)
         check_selfplay_search(search)
@@ -74,7 +77,7 @@ class Worker:
         self._scratch.streams[:] = make_streams(seed, count, number * count)
         self._options = make_options(self.search, game)
         self._leaves = LeafEvaluator(game, self._tree, self._scratch, self._timed_evaluator, cache)
-        self._play_options = make_play_options(self.config, self.search)
+        self._play_options = make_play_options(self.config, self.search, choice)
         self._ended = np.zeros(count, np.int64)
         self.games: Games = make_games(game, count)
         self._is_started = False

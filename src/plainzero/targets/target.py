@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from plainzero.games.contract import Game
+from plainzero.networks.head_kinds import HeadKind
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -19,6 +20,7 @@ class Choice(NamedTuple):
     """The targets that a run learns."""
 
     names: tuple[str, ...] = ("policy", "value")
+    horizons: tuple[float, ...] = ()  # of short_values
 
 
 USUAL_CHOICE = Choice()
@@ -77,7 +79,16 @@ class Target:
 
     name: str  # also of its head, and of its metric: NAME_loss
     option: str  # of the training settings: its weight in the loss; "" for 1
-    loss: "Callable[[Output, Batch], Tensor]"  # [B]
+    loss: "Callable[[Output, Batch], Tensor] | None" = None  # [B]
+    weigh: "Callable[[Batch, float], Tensor] | None" = None
+    """[B] factors of the positions' weights, instead of a loss, for a value of the option."""
+    head: Callable[[Choice], HeadKind] | None = None
+    """Which head the network has for it in training; None for one of the network's own."""
     columns: tuple[Column, ...] = ()
     write: Callable[..., None] | None = None
     """(finished, turn, state, rows, row): writes row `row` for the position before that turn."""
+    finish: Callable[..., None] | None = None
+    """(finished, length, state, rows, first, end): writes the rows of a game, once all of them
+    have their states and policies, from its last position."""
+    obstacle: Callable[[Game], str] = lambda game: ""
+    """Why a game has no such target; empty if it has."""

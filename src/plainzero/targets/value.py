@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import Game, State
-from plainzero.targets.target import Batch, Choice, Column, Finished, Target
+from plainzero.targets.target import PROVEN, Batch, Choice, Column, Finished, Target
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 @kernel_function
 def write_value(finished: Finished, turn: int, state: State, rows: Any, row: int) -> None:
-    """Writes how the game ended, and the search's value, the mover's first."""
-    players, mover = rows.values.shape[1], state.to_play
+    """Writes how the game ended, or has to end if that is proven; and the search's value."""
+    players, mover, move = rows.values.shape[1], state.to_play, finished.moves[turn]
     for k in range(players):
         player = (mover + k) % players
-        rows.outcomes[row, k] = finished.returns[player]
-        rows.values[row, k] = finished.moves[turn].values[player]
+        is_proven = move.search == PROVEN
+        rows.outcomes[row, k] = move.values[player] if is_proven else finished.returns[player]
+        rows.values[row, k] = move.values[player]
 
 
 def value_loss(output: "Output", batch: Batch) -> "Tensor":

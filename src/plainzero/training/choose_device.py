@@ -6,9 +6,11 @@ from torch import nn
 
 from plainzero.devices import choose_device, torch_device
 from plainzero.games.contract import Game
+from plainzero.networks.architectures import Network
 from plainzero.training.generator import CpuGenerator
 from plainzero.training.interfaces import Compilers, Generator, Learner, Replay
 from plainzero.training.learner import CpuLearner
+from plainzero.training.losses import new_extra_heads
 from plainzero.training.replay import ReplayWindow
 from plainzero.training.run_folder import RunFolder
 from plainzero.training.settings import RunConfig, TrainingConfig, change, default_config
@@ -46,13 +48,16 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
     return gpu_config(game, device, settings)
 
 
-def make_learner(network: nn.Module, config: TrainingConfig, device: str, threads: int) -> Learner:
+def make_learner(
+    game: Game, network: Network, config: RunConfig, device: str, threads: int
+) -> Learner:
     """The learner for a device; `threads` are those of a learner on the CPU."""
+    heads = new_extra_heads(game, network, config.training, config.run.seed)
     if device == "cpu":
-        return CpuLearner(network, config, threads)
+        return CpuLearner(network, config.training, threads, heads)
     from plainzero.training.gpu.learner import GpuLearner
 
-    return GpuLearner(network, config, torch_device(device))
+    return GpuLearner(network, config.training, torch_device(device), heads=heads)
 
 
 def make_replay(game: Game, config: TrainingConfig, device: str) -> Replay:

@@ -62,6 +62,7 @@ class CpuGenerator:
             seed,
             number,
             EvaluationCache(self.game, room) if room else None,
+            choice_of(self.config.training),
         )
 
     def prepare(self) -> None:

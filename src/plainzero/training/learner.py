@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import Output
 from plainzero.networks.backends.torch_backend import torch_threads
+from plainzero.networks.extra_heads import ExtraHeads
 from plainzero.networks.network_evaluators import available_backends
 from plainzero.networks.torch_private import lerp_all
 from plainzero.targets.target import Batch
 from plainzero.training.interfaces import Replay
+from plainzero.training.learned_network import Learned
 from plainzero.training.losses import Losses, add_losses, compute_losses, loss_weights
 from plainzero.training.optimizers import (
     averaging_decay,
@@ -32,13 +34,20 @@ from plainzero.training.step_averages import StepAverages
 class CpuLearner:
     """Trains a network on the CPU; see `Learner`."""
 
-    def __init__(self, network: nn.Module, config: TrainingConfig, threads: int) -> None:
-        """Starts at step 0 with the network as it is."""
+    def __init__(
+        self,
+        network: nn.Module,
+        config: TrainingConfig,
+        threads: int,
+        heads: ExtraHeads | None = None,
+    ) -> None:
+        """Starts at step 0 with the network as it is, and heads for the targets that need them."""
         self.config, self.step, self._rate = config, 0, 0.0
         self.network: Any = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.average: Any = copy.deepcopy(self.network).requires_grad_(False)
         self._threads, self._weights = threads, loss_weights(config)
-        self._optimizer = make_optimizer(network, config)
+        self._learned = Learned(self.network, heads)
+        self._optimizer = make_optimizer(self._learned.parameters(), config)
         self._is_bf16 = config.precision == "bfloat16" or (
             config.precision == "auto" and "torch-bf16" in available_backends(network)
         )
@@ -72,11 +81,12 @@ class CpuLearner:
         else:
             done = list(executor.map(self._differentiate, parts, itertools.repeat(count)))
         self._optimizer.zero_grad(set_to_none=True)
+        parameters = self._learned.parameters()
         for parameter, *gradients in zip(
-            self.network.parameters(), *(part.gradients for part in done), strict=True
+            parameters, *(part.gradients for part in done), strict=True
         ):
             parameter.grad = functools.reduce(torch.add, gradients)
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.clip_norm)
+        norm = nn.utils.clip_grad_norm_(parameters, self.config.clip_norm)
         if not torch.isfinite(norm):
             raise gradient_error(float(norm), self.step)
         self._optimizer.step()
@@ -94,11 +104,11 @@ class CpuLearner:
             if planes.ndim == 4:
                 planes = planes.contiguous(memory_format=torch.channels_last)
             with torch.autocast("cpu", torch.bfloat16, enabled=self._is_bf16):
-                output: Output = self.network(planes)
+                output = self._learned(planes)
             losses = compute_losses(output, part, self.config)
             total = add_losses(losses, self._weights)
             loss = (total * part.weights).sum() / count
-            gradients = torch.autograd.grad(loss, list(self.network.parameters()))
+            gradients = torch.autograd.grad(loss, self._learned.parameters())
             return _Part(gradients, total.detach(), losses, output)
 
     def _set_rate(self, progress: float) -> None:
@@ -114,12 +124,12 @@ class CpuLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Everything that the next step depends on; see `Learner`."""
-        return saved_state(self.step, self._rate, self.network, self.average, self._optimizer)
+        return saved_state(self.step, self._rate, self._learned, self.average, self._optimizer)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Resumes from a saved state; see `Learner`. Drops the state of another optimiser."""
         self.step, self._rate = restore_state(
-            tensors, self.network, self.average, self._optimizer, self.config
+            tensors, self._learned, self.average, self._optimizer, self.config
         )
 
 

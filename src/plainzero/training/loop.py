@@ -84,7 +84,7 @@ class Run:
         if config.run.init and not folder.state_file.exists():
             start_from(network, config.run.init)
         self.device = device
-        self.learner = make_learner(network, config.training, device, self.threads)
+        self.learner = make_learner(game, network, config, device, self.threads)
         self.replay = make_replay(game, config.training, device)
         self.counters = Counters()
         self._random = np.random.default_rng(config.run.seed)

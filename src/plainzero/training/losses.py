@@ -6,7 +6,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from plainzero.networks.architectures import Output
+from plainzero.games.contract import Game
+from plainzero.networks.architectures import Network, Output
+from plainzero.networks.extra_heads import ExtraHeads, make_extra_heads
 from plainzero.targets.all_targets import chosen_targets
 from plainzero.targets.policy import log_policy
 from plainzero.targets.target import Batch
@@ -16,15 +18,23 @@ Losses = Mapping[str, Tensor]
 """[B] the loss of each position, by the name of the target."""
 
 
+def new_extra_heads(game: Game, network: Network, config: TrainingConfig, seed: int) -> ExtraHeads:
+    """New heads for the targets of a run that its network has none for."""
+    choice = choice_of(config)
+    kinds = {t.name: t.head(choice) for t in chosen_targets(choice) if t.head is not None}
+    return make_extra_heads(game, network, kinds, seed)
+
+
 def loss_weights(config: TrainingConfig) -> dict[str, float]:
     """The weights of the losses of a run's targets, by name."""
-    targets = chosen_targets(choice_of(config))
+    targets = (t for t in chosen_targets(choice_of(config)) if t.loss is not None)
     return {t.name: getattr(config, t.option) if t.option else 1.0 for t in targets}
 
 
 def compute_losses(output: Output, batch: Batch, config: TrainingConfig) -> Losses:
     """The losses of a network's output for a batch."""
-    return {t.name: t.loss(output, batch) for t in chosen_targets(choice_of(config))}
+    targets = chosen_targets(choice_of(config))
+    return {t.name: t.loss(output, batch) for t in targets if t.loss is not None}
 
 
 def add_losses(losses: Losses, weights: Mapping[str, float]) -> Tensor:

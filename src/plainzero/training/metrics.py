@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from plainzero.selfplay.games_in_progress import BY_PROOF, BY_RESIGNATION, ENDINGS
 from plainzero.selfplay.worker import Timing
+from plainzero.targets.all_targets import TARGETS
 
 # TensorBoard's group of each metric; all others are in the group "run".
 _GROUPS = {
     "learning": (
         "loss",
-        "policy_loss",
-        "value_loss",
+        *(f"{target.name}_loss" for target in TARGETS if target.loss is not None),
         "policy_entropy",
         "target_entropy",
         "policy_kl",

@@ -2,12 +2,14 @@
 
 import logging
 import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from plainzero.networks.weights import put_weights
+from plainzero.training.learned_network import Learned
 from plainzero.training.settings import TrainingConfig
 
 _log = logging.getLogger("plainzero")
@@ -25,17 +27,19 @@ class Optimizer(Protocol):
         """Restores what `state_dict` returned."""
 
 
-def make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Optimizer:
+def make_optimizer(
+    parameters: Sequence[nn.Parameter], config: TrainingConfig
+) -> torch.optim.Optimizer:
     """The optimiser of a learner on the CPU."""
     if config.optimizer == "sgd":
         return torch.optim.SGD(
-            network.parameters(),
+            parameters,
             config.learning_rate,
             momentum=config.momentum,
             weight_decay=config.weight_decay,
         )
     return torch.optim.AdamW(
-        network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
+        parameters, config.learning_rate, weight_decay=config.weight_decay, fused=True
     )
 
 
@@ -74,18 +78,19 @@ def gradient_error(norm: float, step: int) -> FloatingPointError:
 
 
 def saved_state(
-    step: int, rate: float, network: nn.Module, average: nn.Module, optimizer: Optimizer
+    step: int, rate: float, learned: Learned, average: nn.Module, optimizer: Optimizer
 ) -> dict[str, Tensor]:
     """Everything that the next step depends on, as tensors on the CPU by name."""
     tensors = {"step": torch.tensor(step), "rate": torch.tensor(rate, dtype=torch.float64)}
-    for name, tensor in network.state_dict().items():
-        tensors[f"network.{name}"] = _on_host(tensor)
+    for name, tensor in learned.state().items():
+        tensors[name] = _on_host(tensor)
     for name, tensor in average.state_dict().items():
         tensors[f"average.{name}"] = _on_host(tensor)
+    labels = [*learned.named_parameters()]
     for index, entry in optimizer.state_dict()["state"].items():
         for name, value in entry.items():
             if isinstance(value, Tensor):
-                tensors[f"optimizer.{index}.{name}"] = _on_host(value)
+                tensors[f"optimizer.{labels[index]}.{name}"] = _on_host(value)
     return tensors
 
 
@@ -100,31 +105,35 @@ def _on_host(tensor: Tensor) -> Tensor:
 
 def restore_state(
     tensors: dict[str, Tensor],
-    network: nn.Module,
+    learned: Learned,
     average: nn.Module,
     optimizer: Optimizer,
     config: TrainingConfig,
 ) -> tuple[int, float]:
     """Restores what `saved_state` returned; returns the step and the learning rate.
 
-    Weights keep their addresses. The state of another optimiser is dropped.
+    Weights keep their addresses. The state of another optimiser is dropped; heads that were not
+    learned before start anew.
 
     Raises:
         ValueError: if the tensors are of another network.
     """
-    for prefix, module in (("network.", network), ("average.", average)):
+    for prefix, module in (("network.", learned.network), ("average.", average)):
         own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
         put_weights(module, own, "the saved state")
+    kept = learned.restore_heads(tensors)
     entries: dict[int, dict[str, Any]] = {}
-    parameters, unknown = list(network.parameters()), set()
+    places, unknown = {label: i for i, label in enumerate(kept)}, set()
     for key, tensor in tensors.items():
         if key.startswith("optimizer."):
-            _, index, name = key.split(".", 2)
+            label, _, name = key.removeprefix("optimizer.").rpartition(".")
             if name not in _OPTIMIZER_ENTRIES[config.optimizer]:
                 unknown.add(name)
                 continue
-            parameter = parameters[int(index)]
-            entry = entries.setdefault(int(index), {})
+            parameter = kept.get(label)
+            if parameter is None:
+                continue  # of a head that is no longer learned, or is new
+            entry = entries.setdefault(places[label], {})
             is_alike = tensor.shape == parameter.shape
             # In the parameter's memory format: the fused step walks both in memory order.
             entry[name] = torch.empty_like(parameter).copy_(tensor) if is_alike else tensor

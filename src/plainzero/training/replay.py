@@ -12,7 +12,7 @@ from torch import Tensor
 from plainzero.games.contract import Game
 from plainzero.games.symmetries import symmetry_tables
 from plainzero.selfplay.observations import Positions, legal_of_all, observe_all
-from plainzero.targets.all_targets import wanted_columns
+from plainzero.targets.all_targets import chosen_targets, wanted_columns
 from plainzero.targets.target import Batch
 from plainzero.training.batch_sampler import PADDING, BatchSampler, StepBuffer
 from plainzero.training.ring import Ring
@@ -179,6 +179,9 @@ class ReplayWindow:
         self.ring.columns["uses"].index_add_(0, rows, counts.int())
         batch = self.batch(rows, symmetries)
         weights = self._corrections(rows, counts) if self.config.priority > 0 else counts
+        for target in chosen_targets(choice_of(self.config)):
+            if target.weigh is not None:
+                weights = weights * target.weigh(batch, getattr(self.config, target.option))
         return batch._replace(weights=weights, counts=counts)
 
     def batch(self, rows: Tensor, symmetries: Tensor) -> Batch:

@@ -1,6 +1,7 @@
 """Every setting of a run, in sections: network, search, selfplay, training and run."""
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -23,7 +24,7 @@ from plainzero.search.config import SearchConfig, check_for_game
 from plainzero.search.resolve_options import resolve
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from plainzero.selfplay.search_defaults import change_search, default_search, usual_search
-from plainzero.targets.all_targets import TARGETS
+from plainzero.targets.all_targets import TARGETS, chosen_targets
 from plainzero.targets.target import USUAL_CHOICE, Choice
 
 
@@ -56,6 +57,17 @@ class TrainingConfig:
     """Share of the search's value in the value target z; the rest is the game's outcome."""
     value_weight: float = 1.0
     """Weight of the value loss (z − v)² beside the policy loss −Σ π log p."""
+    short_values: float = 0.0
+    """Weight of learning averages of the search's values in the turns to come (KataGo)."""
+    short_horizons: str = "4,16"
+    """How many turns they look ahead on average (KataGo on 19×19: 6, 20 and 63)."""
+    reply: float = 0.0
+    """Weight of learning the policy of the opponent's next move (KataGo: 0.15)."""
+    surprise: float = 0.0
+    """Share of a game's weight given to its positions by how much the search's policy differs from
+    the network's (KataGo: 0.5)."""
+    soft_policy: float = 0.0
+    """Weight of learning π^(1/4) with a head of its own (KataGo: 8)."""
 
     # Steps.
     batch_size: int = 256
@@ -89,6 +101,8 @@ class TrainingConfig:
         check_is_used(self, "momentum", "optimizer=sgd", self.optimizer == "sgd")
         check_is_used(self, "final_rate", "schedule=cosine", self.schedule == "cosine")
         check_is_used(self, "priority_correction", "priority > 0", self.priority > 0)
+        check_is_used(self, "short_horizons", "short_values > 0", self.short_values > 0)
+        _parse_horizons(self.short_horizons)
         for name in ("generation_positions", "window_start", "max_uses", "batch_size"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be 1 or more")
@@ -101,6 +115,7 @@ class TrainingConfig:
             "average_decay",
             "momentum",
             "window_share",
+            "surprise",
             "window_exponent",  # above 1 the window would grow faster than the data
         ):
             if not 0 <= getattr(self, name) <= 1:
@@ -109,8 +124,8 @@ class TrainingConfig:
             "weight_decay",
             "priority",
             "priority_correction",
-            "value_weight",
             "warmup_steps",
+            *(target.option for target in TARGETS if target.option),
         ):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
@@ -121,7 +136,26 @@ class TrainingConfig:
 def choice_of(config: TrainingConfig) -> Choice:
     """The usual targets, and those that have a weight."""
     more = (t.name for t in TARGETS if t.option and getattr(config, t.option) > 0)
-    return Choice(tuple(dict.fromkeys((*USUAL_CHOICE.names, *more))))
+    names = tuple(dict.fromkeys((*USUAL_CHOICE.names, *more)))
+    horizons = _parse_horizons(config.short_horizons) if "short_values" in names else ()
+    return Choice(names, horizons)
+
+
+def _parse_horizons(text: str) -> tuple[float, ...]:
+    """The numbers of turns in `short_horizons`.
+
+    Raises:
+        ValueError: if they are none, or not above 0.
+    """
+    try:
+        horizons = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        horizons = (0.0,)
+    if not all(0 < horizon < math.inf for horizon in horizons):
+        raise ValueError(
+            f"short_horizons is {text!r}; it must be numbers of turns above 0, such as 4,16"
+        )
+    return horizons
 
 
 @dataclass(frozen=True)
@@ -288,6 +322,9 @@ def resolve_run(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig
     check_for_game(config.search, game)
     check_selfplay_search(config.search)
     resolve(config.search, "a network")  # refuses options that contradict each other
+    for target in chosen_targets(choice_of(config.training)):
+        if obstacle := target.obstacle(game):
+            raise ValueError(f"training.{target.option} does not work for {game.name}: {obstacle}")
     network = resolve_network(config.network, game)
     precision, threads = config.training.precision, config.run.threads
     if precision == "auto":

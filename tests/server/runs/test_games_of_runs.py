@@ -97,6 +97,8 @@ def test_moves_of_chance_have_the_names_of_outcomes(home):
         first_step=0,
         last_step=0,
         simulations=0,
+        search=np.zeros(12, np.int8),
+        surprise=np.zeros(12, np.float32),
     )
     write_shard(folder.games, game, 1, join([record]))
     moves = make_runs(home=home).game("tiles", 1, 0).moves

@@ -13,11 +13,13 @@ from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.selfplay.observations import Positions
+from plainzero.targets.all_targets import wanted_columns
 from plainzero.training.gpu.fused_optimizer import FusedOptimizer
 from plainzero.training.gpu.learner import GpuLearner
 from plainzero.training.learner import CpuLearner
+from plainzero.training.losses import new_extra_heads
 from plainzero.training.replay import ReplayWindow
-from plainzero.training.settings import TrainingConfig
+from plainzero.training.settings import TrainingConfig, choice_of
 
 pytestmark = pytest.mark.slow
 
@@ -96,6 +98,30 @@ def test_steps_are_those_of_the_hosts_learner(optimizer, count):
     assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
     assert learner.step == 3
     assert_same_state(learner.state(), host.state())
+
+
+def test_heads_of_further_targets_learn_as_on_the_host():
+    config = config_of(
+        augment=False, optimizer="sgd", soft_policy=2.0, reply=1.0, short_values=1.0, surprise=0.5
+    )
+    choice, generator = choice_of(config), np.random.default_rng(1)
+    positions = some_positions(16)
+    for column in wanted_columns(choice):
+        numbers = generator.random((16, *column.shape(GAME, choice))).astype(np.float32)
+        positions.targets.setdefault(column.name, numbers)
+    states, metrics = [], []
+    for kind in (CpuLearner, GpuLearner):
+        network = draw_zeros(make_network(GAME, NetworkConfig(blocks=1, channels=8), 1))
+        heads = new_extra_heads(GAME, network, config, 2)
+        place = 1 if kind is CpuLearner else "cpu"
+        learner, replay = kind(network, config, place, heads=heads), ReplayWindow(GAME, config)
+        learner.prepare(GAME)
+        replay.add(positions, 1)
+        metrics.append(learn_from(learner, replay, 3))
+        states.append(learner.state())
+    assert metrics[0] == pytest.approx(metrics[1], rel=1e-4, abs=1e-5)
+    assert any(name.startswith("optimizer.heads.") for name in states[0])
+    assert_same_state(*states)
 
 
 @pytest.mark.parametrize(

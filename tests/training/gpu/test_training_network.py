@@ -11,9 +11,12 @@ from torch.nn import functional
 from plainzero import make_game
 from plainzero.networks.architectures import draw_zeros, make_network
 from plainzero.networks.config import NetworkConfig
+from plainzero.networks.extra_heads import make_extra_heads
+from plainzero.networks.head_kinds import HeadKind
 from plainzero.targets.target import Batch
 from plainzero.training.gpu.learner import GpuLearner
 from plainzero.training.gpu.training_network import _Cast, _Convolve, can_learn_fused, fused_output
+from plainzero.training.learned_network import Learned
 from plainzero.training.losses import add_losses, compute_losses, loss_weights
 
 GAME = make_game("connect-four")
@@ -96,6 +99,33 @@ def test_heads_that_follow_the_board_learn_the_same(name, value_head):
     rounded = fused_output(network, planes, torch.bfloat16)
     assert rounded.logits.dtype == torch.float32
     assert gap(rounded.logits.detach(), found.logits.detach()) < 0.03
+
+
+@pytest.mark.parametrize("policy", ["dense", "board"])
+def test_extra_heads_answer_and_learn_as_beside_a_network_that_is_not_fused(policy):
+    game = make_game("gomoku(size=6)")
+    kinds = {"moves": HeadKind("policy"), "two": HeadKind("numbers", 2), "map": HeadKind("cells")}
+    network = some_network(game=game, policy=policy)
+    extra = draw_zeros(make_extra_heads(game, network, kinds, 0))
+    others = copy.deepcopy(network), copy.deepcopy(extra)
+    planes, *targets = some_batch(24, game=game)
+    found = fused_output(network, planes, torch.float32, extra)
+    expected = Learned(*others)(planes)
+    for output in (found, expected):
+        more = sum(answer.square().mean() for answer in output.extras.values())
+        (loss_of(output, *targets) + more).backward()
+    for name, answer in expected.extras.items():
+        assert answer.any(), name
+        torch.testing.assert_close(found.extras[name], answer, atol=1e-5, rtol=1e-5, msg=name)
+    for module, other in zip((network, extra), others, strict=True):
+        wanted = gradients(other)
+        for name, gradient in gradients(module).items():
+            assert gradient.any(), name
+            torch.testing.assert_close(gradient, wanted[name], atol=1e-5, rtol=1e-4, msg=name)
+    rounded = fused_output(network, planes, torch.bfloat16, extra)
+    for name, answer in rounded.extras.items():
+        assert answer.dtype == torch.float32
+        assert gap(answer.detach(), found.extras[name].detach()) < 0.05, name
 
 
 @pytest.mark.parametrize("size", [1, 3])

@@ -38,7 +38,7 @@ from plainzero.selfplay.games_in_progress import (
 )
 from plainzero.selfplay.gpu import kernels
 from plainzero.selfplay.gpu.harvest import NUM_COUNTS, Harvest
-from plainzero.targets.all_targets import Rows, row_shapes
+from plainzero.targets.all_targets import Rows, decays_of, row_shapes
 from plainzero.targets.target import USUAL_CHOICE
 
 SELFPLAY: dict[str, tuple[GpuKernel, ...]] = {
@@ -111,7 +111,7 @@ def kernel_arguments(
     harvest = Harvest(
         games=zeros(dtype=status_dtype(game)),
         moves=zeros(dtype=move_dtype(game)),
-        rows=Rows(states=states, **columns),
+        rows=Rows(states=states, decays=upload(decays_of(USUAL_CHOICE)), **columns),
     )
     all_games = tree, scratch, on_gpu, play_options
     arguments: dict[GpuKernel, tuple[Any, ...]] = {

@@ -46,7 +46,7 @@ from plainzero.selfplay.gpu.harvest import (
 )
 from plainzero.selfplay.observations import Positions
 from plainzero.selfplay.worker import reused_nodes
-from plainzero.targets.all_targets import Rows, row_shapes
+from plainzero.targets.all_targets import Rows, decays_of, row_shapes
 from plainzero.targets.target import USUAL_CHOICE, Choice
 
 _KNOWN_RESULTS = 2  # a round waits for its slowest game: docs/lab-notebook.md
@@ -98,7 +98,7 @@ class GpuWorker:
         tree = make_tree(game, self.search, count, size, GPU_MEMORY)
         scratch = Scratch(*map(upload, make_scratch(game, self.search, count, seed)))
         games = Games(*map(upload, make_games(game, count)))
-        self._play_options = make_play_options(self.config, self.search)
+        self._play_options = make_play_options(self.config, self.search, choice)
         self._arrays = (tree, scratch, games, upload(self._play_options))
         self._options = as_arguments(make_options(self.search, game, _KNOWN_RESULTS))
         # Proofs and moves are more work between two evaluations than fits beside one, so that
@@ -110,6 +110,7 @@ class GpuWorker:
         # The recorded harvest of each store, by its address; stores stay alive to keep theirs.
         self._recorded: dict[int, tuple[Store, Any]] = {}
         self._is_started = False
+        self._decays = upload(decays_of(choice))
 
     def use_weights(self, step: int) -> None:
         """Restarts the searches, since the evaluator now has the weights of that step."""
@@ -193,6 +194,7 @@ class GpuWorker:
             moves=_as_records(store.moves, move_dtype(self.game)),
             rows=Rows(
                 states=_as_records(store.states, self.game.dtype),
+                decays=self._decays,
                 **{name: view(column) for name, column in store.columns.items()},
             ),
         )

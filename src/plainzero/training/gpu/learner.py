@@ -11,12 +11,14 @@ from torch import Tensor, nn
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import Output
 from plainzero.networks.backends.torch_backend import torch_threads
+from plainzero.networks.extra_heads import ExtraHeads
 from plainzero.networks.gpu.cudnn_network import tuned_convolutions
 from plainzero.networks.network_evaluators import available_backends
 from plainzero.networks.torch_private import lerp_all_on_gpu
 from plainzero.training.gpu.fused_optimizer import FusedOptimizer
 from plainzero.training.gpu.training_network import can_learn_fused, fused_output
 from plainzero.training.interfaces import Replay
+from plainzero.training.learned_network import Learned
 from plainzero.training.losses import add_losses, compute_losses, loss_weights
 from plainzero.training.optimizers import (
     averaging_decay,
@@ -45,8 +47,9 @@ class GpuLearner:
         config: TrainingConfig,
         device: torch.device | str,
         is_captured: bool = True,
+        heads: ExtraHeads | None = None,
     ) -> None:
-        """Starts at step 0 with the network, which is moved to the device.
+        """Starts at step 0 with the network and its extra heads, which are moved to the device.
 
         Without `is_captured`, and on PyTorch's "cpu", the operations of a step are started one by
         one.
@@ -63,7 +66,10 @@ class GpuLearner:
         self._last_rate = 0.0
         self._rate = torch.zeros((), device=self.device)  # of learning
         self._share = torch.zeros((), device=self.device)  # of the new weights in the average
-        self._optimizer = FusedOptimizer(self.network.parameters(), config, self._rate)
+        if heads:
+            heads = heads.to(self.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._learned = Learned(self.network, heads)
+        self._optimizer = FusedOptimizer(self._learned.parameters(), config, self._rate)
         self._weights = loss_weights(config)
         self._averages = StepAverages(self._weights, self.device)
         self._graph: Any = None
@@ -78,7 +84,8 @@ class GpuLearner:
         planes = _laid_out(torch.zeros(shape, device=self.device))
         with torch_threads(1), _exact_convolutions(not self._is_bf16), tuned_convolutions():
             output = self._evaluate(planes)
-            parts = [part.sum() for part in output if part is not None]
+            answers = *output[:3], *output.extras.values()
+            parts = [answer.sum() for answer in answers if answer is not None]
             torch.autograd.backward(torch.stack(parts).sum())
         self._optimizer.zero_grad()
 
@@ -136,7 +143,7 @@ class GpuLearner:
     def _snapshot(self, replay: Replay) -> Any:
         """A function that undoes the steps taken after this call."""
         changed: list[Tensor] = [
-            *self.network.parameters(),
+            *self._learned.parameters(),
             *self.average.parameters(),
             *self._averages.tensors,
             *replay.changed(),
@@ -169,7 +176,7 @@ class GpuLearner:
         each = add_losses(losses, self._weights)
         # Backward, not grad: gradients then have the layout of the weights, as a fused step needs.
         torch.autograd.backward((each * batch.weights).sum() / batch.counts.sum())
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm)
+        norm = nn.utils.clip_grad_norm_(self._learned.parameters(), config.clip_norm)
         self._optimizer.step()
         self._update_average()
         replay.learned(batch, each)
@@ -179,12 +186,11 @@ class GpuLearner:
     def _evaluate(self, planes: Tensor) -> Output:
         """The network's output, in the precision of this learner."""
         if self._is_fused:
-            return fused_output(self.network, planes, torch.bfloat16)
+            return fused_output(self.network, planes, torch.bfloat16, self._learned.heads)
         with torch.autocast(
             self.device.type, torch.bfloat16, enabled=self._is_bf16, cache_enabled=False
         ):
-            output: Output = self.network(planes)
-        return output
+            return self._learned(planes)
 
     def _update_average(self) -> None:
         with torch.no_grad():
@@ -193,12 +199,13 @@ class GpuLearner:
 
     def state(self) -> dict[str, Tensor]:
         """Everything that the next step depends on; see `Learner`."""
-        return saved_state(self.step, self._last_rate, self.network, self.average, self._optimizer)
+        network = self._learned
+        return saved_state(self.step, self._last_rate, network, self.average, self._optimizer)
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Resumes from a saved state of this or another learner; see `Learner`."""
         self.step, self._last_rate = restore_state(
-            tensors, self.network, self.average, self._optimizer, self.config
+            tensors, self._learned, self.average, self._optimizer, self.config
         )
         self._graph = self._captured = None  # the optimiser's state has other addresses now
 

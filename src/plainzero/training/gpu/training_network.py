@@ -4,6 +4,7 @@ In bfloat16 on a GPU that is one call of cuDNN, elsewhere several of PyTorch; th
 the same. Bias gradients are matrix products: as sums they took a sixth of a step (H200, 4 x 64).
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch.nn import functional
 
 from plainzero.networks.architectures import Network, Output, answer_heads
 from plainzero.networks.config import has_dense_heads
+from plainzero.networks.extra_heads import ExtraHeads
 from plainzero.networks.gpu.cublas_heads import join_heads
 from plainzero.networks.gpu.cudnn_network import can_fuse_convolutions
 from plainzero.networks.network_evaluators import has_gpu_bf16
@@ -37,37 +39,52 @@ def can_learn_fused(network: nn.Module, device: torch.device) -> bool:
     )
 
 
-def fused_output(network: Any, planes: Tensor, dtype: torch.dtype) -> Output:
+def fused_output(
+    network: Any, planes: Tensor, dtype: torch.dtype, extra: ExtraHeads | None = None
+) -> Output:
     """The output of a residual network without pooling for observations [B, *shape], in `dtype`.
 
     Of dense heads, the last layer of the value head and what follows are computed in the type of
-    the weights, which the gradients have too; other heads are computed in `dtype`. Nothing waits
-    for the device, so that a CUDA graph can capture it.
+    the weights, which the gradients have too; other heads are computed in `dtype`. The readers of
+    extra heads are one convolution. Nothing waits for the device, so that a CUDA graph can capture
+    it.
     """
     stem, blocks = network.body[0], list(network.body)[2:]
     x = planes.to(dtype, memory_format=torch.channels_last)
     ones = torch.ones((1, len(x)), dtype=dtype, device=x.device)
     layers = [layer for block in blocks for layer in (block.first, block.second)]
-    readers = network.policy.reader, network.value.reader
-    read_weight, read_bias = (
-        torch.cat([getattr(reader, name) for reader in readers]) for name in ("weight", "bias")
-    )
+    read_weight, read_bias = _joined_readers((network.policy, network.value))
     learned = [stem.weight, *(layer.weight for layer in layers)]
     is_dense = has_dense_heads(network.config)
-    heads = [_filled_heads(network)] if is_dense else []
-    weights = iter(_apply(_Cast, dtype, *learned, read_weight, *heads))
+    learned += [read_weight, *([_filled_heads(network)] if is_dense else [])]
+    extra_weight, extra_bias = _joined_readers(extra.values()) if extra else (None, None)
+    learned += [] if extra_weight is None else [extra_weight]
+    weights = iter(_apply(_Cast, dtype, *learned))
     x = _apply(_Convolve, x, next(weights), stem.bias, None, ones)
     for block in blocks:
         inner = _apply(_Convolve, x, next(weights), block.first.bias, None, ones)
         x = _apply(_Convolve, inner, next(weights), block.second.bias, x, ones)
     read = _apply(_Convolve, x, next(weights), read_bias, None, ones)
-    if is_dense:
-        return _finish(network, functional.linear(_rows(read), next(weights)))
-    with torch.autocast(
+    in_dtype = torch.autocast(
         x.device.type, dtype, enabled=dtype != stem.weight.dtype, cache_enabled=False
-    ):
-        logits, values = answer_heads(network, read)
-    return Output(*network.finish(logits.to(stem.weight.dtype), values.to(stem.weight.dtype)))
+    )
+    if is_dense:
+        output = _finish(network, functional.linear(_rows(read), next(weights)))
+    else:
+        with in_dtype:
+            logits, values = answer_heads(network, read)
+        output = network.finish(logits.to(stem.weight.dtype), values.to(stem.weight.dtype))
+    if not extra:
+        return output
+    read = _apply(_Convolve, x, next(weights), extra_bias, None, ones)
+    with in_dtype:
+        return output._replace(extras=extra.answer(read))
+
+
+def _joined_readers(heads: Iterable[Any]) -> list[Tensor]:
+    """Weight and bias of the heads' readers as one convolution."""
+    readers = [head.reader for head in heads]
+    return [torch.cat([getattr(reader, name) for reader in readers]) for name in ("weight", "bias")]
 
 
 class _Convolve(torch.autograd.Function):

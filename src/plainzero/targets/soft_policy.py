@@ -1,0 +1,29 @@
+"""Auxiliary soft policy (KataGo): a head learns π^(1/4), in which all good moves count."""
+
+from typing import TYPE_CHECKING
+
+from plainzero.networks.head_kinds import HeadKind
+from plainzero.targets.policy import log_policy
+from plainzero.targets.target import Batch, Target
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from plainzero.networks.architectures import Output
+
+EXPONENT = 0.25
+
+
+def soft_policy_loss(output: "Output", batch: Batch) -> "Tensor":
+    """[B] −Σ σ log s, with σ in ratio of π^(1/4) and s over the legal moves."""
+    softened = batch.targets["policies"] ** EXPONENT
+    softened = softened / softened.sum(1, keepdim=True)
+    return -(softened * log_policy(output.extras["soft_policy"], batch.legal)).sum(1)
+
+
+SOFT_POLICY = Target(
+    name="soft_policy",
+    option="soft_policy",
+    loss=soft_policy_loss,
+    head=lambda _: HeadKind("policy"),
+)

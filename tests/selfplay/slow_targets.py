@@ -1,8 +1,12 @@
 """What the columns of each position must be, from the records alone: sums as in the papers."""
 
+import math
+
 import numpy as np
 from played_games import positions_of
 
+from plainzero.games.check.final_scores import owned_cells
+from plainzero.games.contract import has_score
 from plainzero.targets.target import PROVEN, UNSEARCHED
 
 
@@ -20,11 +24,26 @@ def slow_columns(game, records, horizons):
                 "values": from_mover(record.values[turn], positions[turn]),
                 "replies": reply_to(record, positions, turn),
                 "short_values": [short_value(record, positions, turn, h) for h in horizons],
+                "score": final_score(game, positions[-1], positions[turn]),
+                "ownership": final_ownership(game, positions[-1], positions[turn]),
                 "surprise": surprise[place] / surprise.mean() if surprise.any() else 1.0,
             }
             for name, numbers in columns.items():
                 found.setdefault(name, []).append(numbers)
     return {name: np.array(numbers) for name, numbers in found.items()}
+
+
+def final_score(game, end, state):
+    if not end.is_over or not has_score(game):
+        return np.nan
+    share = game.score(end) / game.largest_score * (1 - 2 * int(state.to_play))
+    return np.sign(share) * abs(share) ** 0.5
+
+
+def final_ownership(game, end, state):
+    if not end.is_over:
+        return np.full(math.prod(game.observation_shape[1:]), np.nan)
+    return owned_cells(game, end) * (1 if state.to_play == 0 else -1)
 
 
 def from_mover(by_seat, state):

@@ -23,6 +23,7 @@ from plainzero import CHANCE, Game, field, search
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.games_in_progress import IN_PROGRESS, make_play_options
 from plainzero.selfplay.observations import observe_all, targets_of
+from plainzero.targets.target import Choice
 
 pytestmark = pytest.mark.slow
 
@@ -277,7 +278,8 @@ def test_every_option_reaches_the_compiled_code():
         resign_checked=0.125,
     )
     defaults = make_play_options(SelfPlayConfig(), search_of(6))[0]
-    (found,) = make_play_options(config, search_of(0, visits=9))
+    choice = Choice(("policy", "value", "surprise"))
+    (found,) = make_play_options(config, search_of(0, visits=9), choice)
     for name in set(found.dtype.names) - {"step", "full_simulations", "full_visits"}:
         assert found[name] == getattr(config, name) != defaults[name], name
     assert (defaults["full_simulations"], found["full_visits"]) == (6, 9)
@@ -369,10 +371,10 @@ def test_restored_workers_go_on_alike():
     for one in (worker, other):
         one.restore(state)
         one.use_weights(7)
-        going_on.append([as_key(record) for record in play_games(one, 20)])
-    assert going_on[0] == going_on[1]
-    assert {record[1][-2] for record in going_on[0]} == {7}  # last_step
-    assert {record[1][-3] for record in going_on[0]} == {0, 7}  # first_step: begun before, or since
+        going_on.append(play_games(one, 20))
+    assert [*map(as_key, going_on[0])] == [*map(as_key, going_on[1])]
+    assert {record.last_step for record in going_on[0]} == {7}
+    assert {record.first_step for record in going_on[0]} == {0, 7}  # begun before, or since
 
 
 def test_games_of_another_number_are_not_restored():

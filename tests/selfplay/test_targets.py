@@ -18,7 +18,8 @@ from played_games import (
 )
 from slow_targets import slow_columns
 
-from plainzero import search
+from plainzero import make_game, search
+from plainzero.games.contract import has_score
 from plainzero.selfplay.observations import targets_of
 from plainzero.selfplay.records import GameRecord, from_table, join, to_table
 from plainzero.selfplay.worker import Worker
@@ -39,7 +40,7 @@ def played(game, config, count=6, choice=EVERYTHING, **search_options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", GAMES.values(), ids=lambda game: game.name)
+@pytest.mark.parametrize("game", [*GAMES.values(), make_game("go(size=3)")], ids=lambda g: g.name)
 def test_columns_are_those_of_the_slow_reference(game):
     config = changed(opening_share=1.0, opening_plies=3, full_share=0.6, cheap_simulations=2)
     records = played(game, config)
@@ -49,6 +50,8 @@ def test_columns_are_those_of_the_slow_reference(game):
         column = found.targets[name]
         assert column.dtype == np.float32 and column.shape == numbers.shape, name
         np.testing.assert_allclose(column, numbers, atol=2e-6, err_msg=name)
+    assert {*expected} == {*found.targets}
+    assert np.isfinite(found.targets["score"]).all() == has_score(game)
     assert found.targets["surprise"].std() > 0.1
     if game.num_players > 1:
         has_reply = found.targets["replies"].any(1)
@@ -143,6 +146,19 @@ def test_surprise_is_the_divergence_from_the_prior_without_noise(noise):
 def test_surprise_is_measured_only_if_it_is_wanted():
     (record, *_) = played(TIC_TAC_TOE, changed(games=4), 4, choice=USUAL_CHOICE)
     assert not record.surprise.any() and (record.search == SEARCHED).all()
+
+
+@pytest.mark.slow
+def test_scores_are_unknown_where_a_proof_came_before_the_last_move():
+    config = changed(games=8, end_proven=True)
+    records = played(DOTS_AND_BOXES, config, 24, simulations=24, proven_values=True)
+    ends = [positions_of(DOTS_AND_BOXES, record)[-1].is_over for record in records]
+    assert not all(ends)
+    found = targets_of(DOTS_AND_BOXES, records, EVERYTHING).targets
+    known = np.repeat(ends, [record.is_target.sum() for record in records])
+    np.testing.assert_array_equal(np.isfinite(found["score"]), known)
+    np.testing.assert_array_equal(np.isfinite(found["ownership"]).all(1), known)
+    np.testing.assert_array_equal(np.isnan(found["ownership"]).all(1), ~known)
 
 
 @pytest.mark.slow

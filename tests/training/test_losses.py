@@ -103,3 +103,10 @@ def test_an_illegal_action_is_never_the_preferred_one():
     legal = torch.tensor([[False, True, True]])
     found = measure(output, batch_of(torch.tensor([[0.0, 1.0, 0.0]]), legal=legal))
     assert found.agreement.tolist() == [1]
+
+
+def test_what_a_policy_gives_to_illegal_actions_counts_nothing():
+    legal = torch.tensor([[True, True, False]])
+    output = Output(torch.zeros(1, 3), torch.zeros(1), None)
+    losses = losses_of(output, torch.tensor([[0.5, 0.25, 0.25]]), torch.zeros(1, 2), legal)
+    assert losses["policy"].tolist() == pytest.approx([0.75 * math.log(2)])

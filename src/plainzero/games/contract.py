@@ -69,6 +69,7 @@ class Game:
     set_up_knows_the_end: ClassVar[bool] = False  # True: its set_up ends finished positions
     moves_take_cells: ClassVar[Any] = False  # True: see holder()
     runs_on_gpu: ClassVar[bool] = True  # False: its rules run on a CPU only
+    largest_score: ClassVar[Any] = None  # the largest that score() returns, if the game has one
 
     def fields(self) -> dict[str, Field]:
         """The state's own fields; every state also has returns, turn, to_play and is_over."""
@@ -107,6 +108,19 @@ class Game:
 
     def winning_cells(self, state: Any, cells: Any) -> None:
         """In such a game, once won: writes 1 to cells[action] for cells that win on their own."""
+
+    def score(self, state: Any) -> float:
+        """By how much the first of two players is ahead in a finished game, negative if behind.
+
+        For games that set `largest_score`. It is above 0 if the first player has won.
+        """
+        return 0.0
+
+    def ownership(self, state: Any, cells: Any) -> None:
+        """Writes who holds each cell of the observation's board in a finished game, row by row.
+
+        1 for the first of two players, −1 for the second; cells start at zero.
+        """
 
     def symmetries(self) -> list[Symmetry]:
         """The ways to turn the board that leave the game the same, without the identity."""
@@ -306,3 +320,13 @@ def has_chance(game: Game) -> bool:
 def has_own_playouts(game: Game) -> bool:
     """Whether random playouts of the game choose among some of the legal moves only."""
     return type(game).playout_actions is not Game.playout_actions
+
+
+def has_score(game: Game) -> bool:
+    """Whether the game counts a score."""
+    return game.largest_score is not None
+
+
+def has_ownership(game: Game) -> bool:
+    """Whether the game says who holds each cell at the end."""
+    return type(game).ownership is not Game.ownership

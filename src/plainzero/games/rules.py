@@ -15,7 +15,7 @@ from numba import types
 from plainzero.compiler.bind_rules import Binder
 from plainzero.compiler.cpu_kernels import compiled_as, kernel_function, rule_function
 from plainzero.games.check.quick_check import ensure_checked
-from plainzero.games.contract import RULES, Game, has_own_playouts
+from plainzero.games.contract import RULES, Game, has_own_playouts, has_ownership, has_score
 
 _GAMES: dict[str, Game] = {}  # by tag
 
@@ -60,7 +60,13 @@ def rule_sources(game: Game, names: Iterable[str]) -> list[Callable[..., Any]]:
 
 def rule_names(game: Game) -> tuple[str, ...]:
     """The methods of the game that compiled code calls."""
-    return (*RULES, "holder", "winning_cells") if game.moves_take_cells else RULES
+    more = {
+        "holder": game.moves_take_cells,
+        "winning_cells": game.moves_take_cells,
+        "score": has_score(game),
+        "ownership": has_ownership(game),
+    }
+    return (*RULES, *(name for name, has_rule in more.items() if has_rule))
 
 
 def _game_of(state: Any) -> Game:
@@ -100,6 +106,21 @@ def holder(state: Any, action: Any) -> Any:
 def winning_cells(state: Any, cells: Any) -> Any:
     """Marks the cells on which a win rests."""
     return _game_of(state).winning_cells(state, cells)
+
+
+def score(state: Any) -> Any:
+    """By how much the first player is ahead in a finished game."""
+    return _game_of(state).score(state)
+
+
+def largest_score(state: Any) -> Any:
+    """The largest score, 0 in games without."""
+    return float(_game_of(state).largest_score or 0)
+
+
+def ownership(state: Any, cells: Any) -> Any:
+    """Writes who holds each cell of a finished game."""
+    return _game_of(state).ownership(state, cells)
 
 
 def reset(state: Any) -> Any:
@@ -169,6 +190,24 @@ def _holder(state: Any, action: Any) -> Any:
 @compiled_as(winning_cells)
 def _winning_cells(state: Any, cells: Any) -> Any:
     rule = _rule_for(state, "winning_cells")
+    return lambda state, cells: rule(state, cells)
+
+
+@compiled_as(score)
+def _score(state: Any) -> Any:
+    rule = _rule_for(state, "score")
+    return lambda state: rule(state)
+
+
+@compiled_as(largest_score)
+def _largest_score(state: Any) -> Any:
+    largest = float(game_of_type(state).largest_score or 0)
+    return lambda state: largest
+
+
+@compiled_as(ownership)
+def _ownership(state: Any, cells: Any) -> Any:
+    rule = _rule_for(state, "ownership")
     return lambda state, cells: rule(state, cells)
 
 

@@ -48,6 +48,19 @@ def _turned_actions(turn: Turn, grid: NDArray[Any], unmoved: Sequence[int]) -> l
     return [int(became[action]) for action in sorted(became) if action >= 0]
 
 
+def cells_index(game: Game, tables: SymmetryTables) -> NDArray[np.int64]:
+    """[S, rows · columns] the same for numbers of the board's cells.
+
+    Raises:
+        ValueError: if a symmetry moves the cells of one plane unlike those of another.
+    """
+    planes, cells = game.observation_shape[0], math.prod(game.observation_shape[1:])
+    index: NDArray[np.int64] = tables.planes_index.reshape(-1, planes, cells) % cells
+    if (index != index[:, :1]).any():
+        raise ValueError(f"a symmetry of {game.name} does not move whole cells of its board")
+    return np.ascontiguousarray(index[:, 0])
+
+
 def symmetry_tables(game: Game) -> SymmetryTables:
     """Where each number of a turned observation and of a turned policy comes from.
 

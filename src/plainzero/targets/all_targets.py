@@ -9,15 +9,17 @@ from plainzero.compiler.call_in_turn import call_in_turn
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import Game, State
 from plainzero.games.rules import play
+from plainzero.targets.ownership import OWNERSHIP
 from plainzero.targets.policy import POLICY
 from plainzero.targets.reply import REPLY
+from plainzero.targets.score import SCORE
 from plainzero.targets.short_values import SHORT_VALUES
 from plainzero.targets.soft_policy import SOFT_POLICY
 from plainzero.targets.surprise import SURPRISE
 from plainzero.targets.target import Choice, Column, Finished, Target
 from plainzero.targets.value import VALUE
 
-TARGETS = (POLICY, VALUE, SOFT_POLICY, REPLY, SHORT_VALUES, SURPRISE)
+TARGETS = (POLICY, VALUE, SOFT_POLICY, REPLY, SHORT_VALUES, SCORE, OWNERSHIP, SURPRISE)
 """In the order in which their losses are added up."""
 
 COLUMNS = tuple(column for target in TARGETS for column in target.columns)

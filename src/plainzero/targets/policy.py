@@ -25,7 +25,12 @@ def write_policy(finished: Finished, turn: int, state: State, rows: Any, row: in
 
 def policy_loss(output: "Output", batch: Batch) -> "Tensor":
     """[B] −Σ π log p."""
-    return -(batch.targets["policies"] * log_policy(output.logits, batch.legal)).sum(1)
+    return policy_error(batch.targets["policies"], output.logits, batch.legal)
+
+
+def policy_error(policies: "Tensor", logits: "Tensor", legal: "Tensor") -> "Tensor":
+    """[B] −Σ π log p; what π gives to illegal actions, as games of other rules may, counts 0."""
+    return -(policies * log_policy(logits, legal).masked_fill(~legal, 0.0)).sum(1)
 
 
 def log_policy(logits: "Tensor", legal: "Tensor") -> "Tensor":

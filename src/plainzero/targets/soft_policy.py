@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from plainzero.networks.head_kinds import HeadKind
-from plainzero.targets.policy import log_policy
+from plainzero.targets.policy import policy_error
 from plainzero.targets.target import Batch, Target
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def soft_policy_loss(output: "Output", batch: Batch) -> "Tensor":
     """[B] −Σ σ log s, with σ in ratio of π^(1/4) and s over the legal moves."""
     softened = batch.targets["policies"] ** EXPONENT
     softened = softened / softened.sum(1, keepdim=True)
-    return -(softened * log_policy(output.extras["soft_policy"], batch.legal)).sum(1)
+    return policy_error(softened, output.extras["soft_policy"], batch.legal)
 
 
 SOFT_POLICY = Target(

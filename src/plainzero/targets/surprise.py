@@ -32,7 +32,8 @@ def finish_surprise(
     for row in range(first, end):
         total += float(rows.surprise[row])
     for row in range(first, end):
-        rows.surprise[row] = rows.surprise[row] * (end - first) / total if total > 0.0 else 1.0
+        share = float(rows.surprise[row]) / total if total > 0.0 else 1.0 / (end - first)
+        rows.surprise[row] = share * (end - first)
 
 
 def weigh_surprise(batch: Batch, share: float) -> "Tensor":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from plainzero.games.contract import Game
-from plainzero.games.symmetries import symmetry_tables
+from plainzero.games.symmetries import cells_index, symmetry_tables
 from plainzero.selfplay.observations import Positions, legal_of_all, observe_all
 from plainzero.targets.all_targets import chosen_targets, wanted_columns
 from plainzero.targets.target import Batch
@@ -65,10 +65,13 @@ class ReplayWindow:
         self._observe = observe
         tables = symmetry_tables(game)
         self._planes_index = torch.from_numpy(tables.planes_index).to(self.device)
-        self._actions_index = torch.from_numpy(tables.actions_index).to(self.device)
-        self.total = 0
         choice = choice_of(config)
         self._columns = wanted_columns(choice)
+        indexes = {"actions": tables.actions_index}
+        if any(column.turns == "cells" for column in self._columns):
+            indexes["cells"] = cells_index(game, tables)
+        self._indexes = {n: torch.from_numpy(i).to(self.device) for n, i in indexes.items()}
+        self.total = 0
         columns = {
             "states": ((game.dtype.itemsize,), torch.uint8),
             **{c.name: (c.shape(game, choice), torch.float32) for c in self._columns},
@@ -193,10 +196,10 @@ class ReplayWindow:
         if self.buffer.num_symmetries > 1:
             flat = planes.flatten(1).gather(1, self._planes_index[symmetries])
             planes = flat.view(planes.shape)
-            index = self._actions_index[symmetries]
-            legal = legal.gather(1, index)
+            legal = legal.gather(1, self._indexes["actions"][symmetries])
             for column in self._columns:
-                if column.turns == "actions":
+                if column.turns:
+                    index = self._indexes[column.turns][symmetries]
                     targets[column.name] = targets[column.name].gather(1, index)
         ones = torch.ones_like(outcomes[:, 0])
         return Batch(planes, legal, mixed, targets, ones, ones, rows)

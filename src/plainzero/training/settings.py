@@ -63,6 +63,10 @@ class TrainingConfig:
     """How many turns they look ahead on average (KataGo on 19×19: 6, 20 and 63)."""
     reply: float = 0.0
     """Weight of learning the policy of the opponent's next move (KataGo: 0.15)."""
+    score: float = 0.0
+    """Weight of learning the final score (KataGo), in games that have one."""
+    ownership: float = 0.0
+    """Weight of learning who holds each cell at the end (KataGo: 1.5), in games that say so."""
     surprise: float = 0.0
     """Share of a game's weight given to its positions by how much the search's policy differs from
     the network's (KataGo: 0.5)."""

@@ -7,6 +7,7 @@ import numpy as np
 from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.games.bundled.dots_and_boxes import DotsAndBoxes
 from plainzero.games.bundled.hex import Hex
+from plainzero.games.bundled.othello import Othello
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
 from plainzero.games.bundled.trio import Trio
 from plainzero.games.bundled.twenty_forty_eight import TwentyFortyEight
@@ -535,6 +536,51 @@ class WinsByTheLosersCells(Hex):
     def winning_cells(self, state, cells):
         for action in range(self.num_cells):
             cells[action] = state.board[self.place(action)] != 0
+
+
+class ScoresForTheOther(DotsAndBoxes):
+    def score(self, state):
+        return -super().score(state)
+
+
+class ScoresTooMuch(DotsAndBoxes):
+    largest_score = 1
+
+
+class ScoresAndForgets(DotsAndBoxes):
+    def score(self, state):
+        state.score[1] -= state.score[0]
+        return int(-state.score[1])
+
+
+class ScoresThreePlayers(Trio):
+    largest_score = 1
+
+
+class ScoresByAList(DotsAndBoxes):
+    def score(self, state):
+        held = [[], 1, "x"]  # fault
+        return super().score(state) + len(held) - 3
+
+
+class OwnsTwice(DotsAndBoxes):
+    def ownership(self, state, cells):
+        cells[8] = 2.0
+
+
+class OwnsInACorner(Othello):
+    size = 4
+
+    def ownership(self, state, cells):
+        cells[0] = 1.0
+
+
+class OwnsSmallIntegers(DotsAndBoxes):
+    def ownership(self, state, cells):
+        small = state.lines[0]
+        for _ in range(7):
+            small = small + small
+        cells[12] = 1.0 if small > 0 else -1.0
 
 
 class TakesCellsAndDraws(TicTacToe):

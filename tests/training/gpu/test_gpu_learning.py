@@ -47,7 +47,10 @@ def some_positions(count, seed=0):
             state = GAME.new_state()
         states[row] = state
         GAME.apply(state, int(generator.choice(GAME.legal(state))))
-    policies = generator.dirichlet(np.ones(9), count).astype(np.float32)
+    policies = np.zeros((count, 9), np.float32)
+    for row, state in enumerate(states):
+        legal = GAME.legal(state)
+        policies[row, legal] = generator.dirichlet(np.ones(len(legal)))
     outcomes, values = generator.uniform(-1, 1, (2, count, 2)).astype(np.float32)
     targets = {"policies": policies, "outcomes": outcomes, "values": values}
     return Positions(states, targets)

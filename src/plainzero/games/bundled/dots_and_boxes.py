@@ -22,6 +22,7 @@ class DotsAndBoxes(Game):
     num_actions = property(lambda self: self.num_horizontal + self.rows * (self.cols + 1))
     observation_shape = property(lambda self: (3, 2 * self.rows + 1, 2 * self.cols + 1))
     max_turns = num_actions
+    largest_score = property(lambda self: self.rows * self.cols)
 
     def __post_init__(self) -> None:
         """Refuses boards that cannot be named."""
@@ -83,6 +84,17 @@ class DotsAndBoxes(Game):
             self.win(state, 1)
         else:
             self.draw(state)
+
+    def score(self, state: Any) -> int:
+        """The first player's boxes minus the second's."""
+        return int(state.score[0]) - int(state.score[1])
+
+    def ownership(self, state: Any, cells: Any) -> None:
+        """The boxes' owners, in the middle of their lines in the drawing."""
+        for row in range(self.rows):
+            for col in range(self.cols):
+                place = (2 * row + 1) * (2 * self.cols + 1) + 2 * col + 1
+                cells[place] = 3.0 - 2.0 * state.owner[row, col]
 
     def observe(self, state: Any, planes: Any) -> None:
         """The drawing, dots at even coordinates: lines, the mover's boxes, the opponent's."""

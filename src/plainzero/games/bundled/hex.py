@@ -175,6 +175,13 @@ class Hex(Game):
         for action in range(self.num_cells):
             cells[action] = 1 if cells[action] < 0 else 0
 
+    def ownership(self, state: Any, cells: Any) -> None:
+        """Whose stones stand on the cells."""
+        for action in range(self.num_cells):
+            stone = self.holder(state, action)
+            if stone >= 0:
+                cells[action] = 1.0 - 2.0 * stone
+
     def beside(self, cells: Any, action: Any, number: Any) -> int:
         """A neighbour of that number, which is not 0, or −1."""
         for step in self.steps:

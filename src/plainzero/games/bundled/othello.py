@@ -31,6 +31,7 @@ class Othello(Game):
 
     num_squares = property(lambda self: self.size * self.size)
     num_actions = property(lambda self: self.num_squares + 1)
+    largest_score = num_squares
     pass_action = num_squares
     set_up_knows_the_end = True
     observation_shape = property(lambda self: (3, self.size, self.size))
@@ -145,13 +146,8 @@ class Othello(Game):
 
     def end_game(self, state: Any) -> None:
         """More discs win; with `result` discs the return is the margin, empty squares included."""
-        lead = self.count(state.discs[0]) - self.count(state.discs[1])
+        lead = self.score(state)
         if self.counts_discs:
-            empty = self.num_squares - self.count(state.discs[0] | state.discs[1])
-            if lead > 0:
-                lead += empty
-            elif lead < 0:
-                lead -= empty
             state.returns[0] = lead / self.num_squares
             state.returns[1] = -lead / self.num_squares
             self.finish(state)
@@ -161,6 +157,24 @@ class Othello(Game):
             self.win(state, 1)
         else:
             self.draw(state)
+
+    def score(self, state: Any) -> Any:
+        """The first player's lead in discs; empty squares are the winner's."""
+        lead = self.count(state.discs[0]) - self.count(state.discs[1])
+        empty = self.num_squares - self.count(state.discs[0] | state.discs[1])
+        if lead > 0:
+            lead += empty
+        elif lead < 0:
+            lead -= empty
+        return lead
+
+    def ownership(self, state: Any, cells: Any) -> None:
+        """Whose discs the squares have."""
+        for square in range(self.num_squares):
+            if state.discs[0] & self.bit(square):
+                cells[square] = 1.0
+            elif state.discs[1] & self.bit(square):
+                cells[square] = -1.0
 
     def count(self, discs: Any) -> Any:
         """The number of set bits: sums of neighbours, twice as wide at each step."""

@@ -1,10 +1,11 @@
 """The check of a game: tries the contract by random play, and says in one line what is wrong.
 
 `check_game` first plays in plain Python (`random_play.py`, `replayed_games.py`, and for some games
-`playout_actions.py` and `taken_cells.py`), then looks at observations, names and the board
-(`views.py`), at symmetries (`symmetries.py`), and last at the compiled rules (`compiled_rules.py`,
-`gpu_rules.py`). Each step needs the ones before: if plain play fails, symmetries
-are not checked. `quick_check.py` is the short form that runs before a game is first searched.
+`playout_actions.py`, `taken_cells.py` and `final_scores.py`), then looks at observations, names
+and the board (`views.py`), at symmetries (`symmetries.py`), and last at the compiled rules
+(`compiled_rules.py`, `gpu_rules.py`). Each step needs the ones before: if plain play fails,
+symmetries are not checked. `quick_check.py` is the short form that runs before a game is first
+searched.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import contextlib
 import numpy as np
 
 from plainzero.games.check.compiled_rules import check_compiled
+from plainzero.games.check.final_scores import check_scores
 from plainzero.games.check.gpu_rules import check_gpu
 from plainzero.games.check.playout_actions import check_playouts
 from plainzero.games.check.problems import Problem, Problems, Stop
@@ -45,6 +47,7 @@ def check_game(game: Game, games: int = 20, seed: int = 0) -> list[Problem]:
         check_repeated(problems, played)
         check_playouts(problems, played)
         check_cells(problems, played)
+        check_scores(problems, played)
         if not problems:
             check_players(problems, played)
             check_overflow(problems, played)

@@ -54,6 +54,8 @@ def argument_types(game: Game) -> dict[str, tuple[Any, ...]]:
         "chance_outcomes": (state, actions, types.float64[::1]),
         "holder": (state, types.int32),
         "winning_cells": (state, actions),
+        "score": (state,),
+        "ownership": (state, types.float32[::1]),
     }
     return {rule: arguments[rule] for rule in rules.rule_names(game)}
 

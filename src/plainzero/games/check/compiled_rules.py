@@ -1,5 +1,6 @@
 """The compiled rules: they compile, and do the same as in plain Python."""
 
+import math
 import warnings
 
 import numpy as np
@@ -10,11 +11,12 @@ from plainzero.compiler.bind_rules import RuleError
 from plainzero.compiler.cpu_kernels import Kernel
 from plainzero.games import rules
 from plainzero.games.check.compile_errors import argument_types, explain
+from plainzero.games.check.final_scores import owned_cells
 from plainzero.games.check.playout_actions import playout_actions
 from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import Played, first_difference, rule_place
 from plainzero.games.check.taken_cells import winning_cells
-from plainzero.games.contract import CHANCE, Game, has_own_playouts
+from plainzero.games.contract import CHANCE, Game, has_own_playouts, has_ownership, has_score
 
 _CELL_RULES = ("holder", "winning_cells")
 
@@ -39,6 +41,13 @@ def _read_cells(states, found):  # type: ignore[no-untyped-def]
     for action in range(found.shape[1]):
         found[0, action] = rules.holder(states[0], action)
     rules.winning_cells(states[0], found[1])
+
+
+@Kernel
+def _read_scores(states, scores, cells):  # type: ignore[no-untyped-def]
+    """Writes the score of a finished game, and who holds its cells."""
+    scores[0] = rules.score(states[0])
+    rules.ownership(states[0], cells)
 
 
 @Kernel
@@ -99,7 +108,10 @@ def _check_game_compiled(problems: Problems, tag: str, one: Played) -> bool:
         return False
     if has_own_playouts(game) and not _check_playouts_compiled(problems, tag, one):
         return False
-    return not game.moves_take_cells or _check_cells_compiled(problems, tag, one)
+    if game.moves_take_cells and not _check_cells_compiled(problems, tag, one):
+        return False
+    has_end = has_score(game) or has_ownership(game)
+    return not has_end or _check_scores_compiled(problems, tag, one)
 
 
 def _check_playouts_compiled(problems: Problems, tag: str, one: Played) -> bool:
@@ -131,6 +143,26 @@ def _check_cells_compiled(problems: Problems, tag: str, one: Played) -> bool:
     held = [int(game.holder(states[0], action)) for action in range(game.num_actions)]
     won = np.flatnonzero(found[1]).tolist() == winning_cells(game, states[0])
     for rule, is_alike in zip(_CELL_RULES, (found[0].tolist() == held, won), strict=True):
+        if not is_alike:
+            problems.add(
+                "compiled differs",
+                f"{rule} gives another result compiled than uncompiled: look for small integers "
+                f"that overflow, or for a global that changes ({rule_place(game, rule)})",
+            )
+            return False
+    return True
+
+
+def _check_scores_compiled(problems: Problems, tag: str, one: Played) -> bool:
+    """Whether the last position's score and ownership are those of uncompiled rules."""
+    game, states = problems.game, np.array(one.states[-1:], problems.game.dtype)
+    scores, cells = np.zeros(1), np.zeros(math.prod(game.observation_shape[1:]), np.float32)
+    _read_scores(tag, states, scores, cells)
+    found = {
+        "score": np.isclose(scores[0], game.score(states[0])),
+        "ownership": np.allclose(cells, owned_cells(game, states[0])),
+    }
+    for rule, is_alike in found.items():
         if not is_alike:
             problems.add(
                 "compiled differs",

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from plainzero.games.board_actions import board_actions
+from plainzero.games.check.final_scores import owned_cells
 from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import Played, moves, rule_place, step
 from plainzero.games.check.views import observe
-from plainzero.games.contract import CHANCE, Symmetry
+from plainzero.games.contract import CHANCE, Game, Symmetry, has_ownership, has_score
 from plainzero.games.position_setup import set_up_position
 
 _SYMMETRY_GAMES = 3
@@ -97,8 +98,9 @@ def _difference_when_turned(problems: Problems, symmetry: Symmetry, state: Any, 
     if (state.is_over, state.to_play) != (turned.is_over, turned.to_play):
         return "another player is to move, or only one of the games is over,"
     if state.is_over:
-        same = np.array_equal(state.returns, turned.returns)
-        return "" if same else f"the game ends {turned.returns}, not {state.returns},"
+        if not np.array_equal(state.returns, turned.returns):
+            return f"the game ends {turned.returns}, not {state.returns},"
+        return _end_differs(problems.game, symmetry, state, turned)
     if state.to_play != CHANCE:
         legal, turned_legal = moves(problems, state)[0], moves(problems, turned)[0]
         if {int(symmetry.actions[action]) for action in legal} != set(turned_legal):
@@ -109,6 +111,19 @@ def _difference_when_turned(problems: Problems, symmetry: Symmetry, state: Any, 
         return f"planes gives shape {np.shape(expected)}, not {planes.shape},"
     same = np.allclose(expected, planes, atol=1e-6)
     return "" if same else "planes and actions do not turn the position alike"
+
+
+def _end_differs(game: Game, symmetry: Symmetry, state: Any, turned: Any) -> str:
+    """How the score or the ownership of a turned game differs; empty if it does not."""
+    if has_score(game) and game.score(state) != game.score(turned):
+        return f"the score is {game.score(turned):g}, not {game.score(state):g},"
+    if has_ownership(game):
+        cells = owned_cells(game, state).reshape(game.observation_shape[1:])
+        everywhere = np.broadcast_to(cells, game.observation_shape)
+        expected = symmetry.planes(everywhere.copy())[0].ravel()
+        if not np.array_equal(owned_cells(game, turned), expected):
+            return "the ownership is not the turned one"
+    return ""
 
 
 def _turned_outcome(problems: Problems, symmetry: Symmetry, after: Any, turned: Any) -> Any:

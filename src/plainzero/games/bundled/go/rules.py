@@ -5,17 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plainzero.games.bundled.go.area import GoArea
 from plainzero.games.bundled.go.stones import (
     BARRED,
-    BLACK,
     CLOSED,
     COUNT,
     EMPTY,
     OFF_BOARD,
     STONE,
-    WHITE,
 )
-from plainzero.games.bundled.go.superko import GoSuperko
 from plainzero.games.contract import PIECES, Grid, Symmetry
 from plainzero.games.symmetries import grid_symmetries
 
@@ -23,7 +21,7 @@ SUICIDE, ALIVE, SURROUNDED = 0, 1, 2  # what a stone would be; the last among th
 COLUMNS = "abcdefghjklmnopqrst"  # without i, which looks like j
 
 
-class Go(GoSuperko):
+class Go(GoArea):
     """Surround more of the board than the opponent."""
 
     size: int = 9
@@ -148,48 +146,13 @@ class Go(GoSuperko):
 
     def end_game(self, state: Any) -> None:
         """The larger area wins; white's has komi added."""
-        lead = float(self.count_area(state)) - self.komi
+        lead = self.count_lead(state)
         if lead > 0:
             self.win(state, 0)
         elif lead < 0:
             self.win(state, 1)
         else:
             self.draw(state)
-
-    def count_area(self, state: Any) -> int:
-        """Black's area minus white's; overwrites the links of empty points.
-
-        An area is the stones of a colour and the empty points from which no other is reached.
-        """
-        lead = 0
-        for point in range(self.num_points):
-            if state.stones[point] == EMPTY:
-                if state.group[point] == self.num_points:
-                    lead += self.count_region(state, point)
-            else:
-                lead += 3 - 2 * int(state.stones[point])
-        return lead
-
-    def count_region(self, state: Any, first: Any) -> int:
-        """The empty points connected with this one: more than 0 for black, less for white."""
-        top = first  # of a stack linked by `next`
-        state.group[first] = first
-        state.next[first] = self.num_points
-        count = colours = 0
-        while top != self.num_points:
-            point = top
-            top = state.next[point]
-            count += 1
-            for i in range(4):
-                near = self.neighbours[point, i]
-                stone = int(state.stones[near])
-                if stone == EMPTY and state.group[near] == self.num_points:
-                    state.group[near] = first
-                    state.next[near] = top
-                    top = near
-                elif stone != OFF_BOARD:
-                    colours |= stone
-        return count if colours == BLACK else -count if colours == WHITE else 0
 
     def observe(self, state: Any, planes: Any) -> None:
         """The mover's stones, the opponent's, forbidden points, the last stone, a pass, komi."""
@@ -227,12 +190,6 @@ class Go(GoSuperko):
     def parse_action(self, text: str) -> int:
         """The point or the pass of that name, in upper or lower case."""
         return super().parse_action(text.strip().lower())
-
-    def area_lead(self, state: Any) -> float:
-        """Black's lead with all stones on the board alive, minus komi."""
-        counted = self.copy(state)
-        counted.group[counted.stones == EMPTY] = self.num_points  # as before it was counted
-        return float(self.count_area(counted)) - self.komi
 
     def view(self, state: Any) -> Grid:
         """The stones, the last one marked; # where superko forbids the mover to play."""

@@ -44,6 +44,7 @@ EVERYTHING = ("search", "select", "finish", "others")
     [
         ("connect-four", "puct", EVERYTHING),
         ("connect-four", "gumbel", ("search", "finish")),
+        *((game, "puct", ("others",)) for game in ("go", "othello", "hex", "dots-and-boxes")),
         ("gomoku", "puct", SEARCH),
         ("othello", "gumbel", SEARCH),
         ("breakthrough", "gumbel", SEARCH),

@@ -10,6 +10,7 @@ from test_learner import GAME, PLAIN, Batches, drawn_batch, numbers_of
 
 from plainzero import make_game
 from plainzero.networks.architectures import Output, draw_zeros, make_network
+from plainzero.networks.backends.torch_backend import torch_threads
 from plainzero.networks.config import NetworkConfig
 from plainzero.networks.extra_heads import make_extra_heads
 from plainzero.networks.head_kinds import HeadKind
@@ -198,6 +199,29 @@ def test_the_network_that_plays_does_not_know_of_them():
     assert torch.equal(numbers_of(plain.network), numbers_of(more.network))
     assert plain.network.state_dict().keys() == more.network.state_dict().keys()
     assert plain.average.state_dict().keys() == more.average.state_dict().keys()
+
+
+def test_without_further_targets_steps_are_those_of_before_to_the_last_bit():
+    config = config_of(weight_decay=0.1, value_weight=0.5, clip_norm=0.5, average_decay=0.0)
+    learner, before = new_learner(config), new_network().to(memory_format=torch.channels_last)
+    optimizer = torch.optim.AdamW(before.parameters(), 1e-2, weight_decay=0.1, fused=True)
+    batches = [drawn_batch(seed=seed) for seed in range(4)]
+    batches = [batch._replace(legal=torch.ones_like(batch.legal)) for batch in batches]
+    with torch_threads(1):
+        for batch in batches:
+            output = before(batch.planes.contiguous(memory_format=torch.channels_last))
+            logs = torch.nn.functional.log_softmax(output.logits.float(), 1)
+            policy = -(batch.targets["policies"] * logs).sum(1)
+            value = (batch.values[:, 0] - output.values.float()) ** 2
+            loss = ((policy + 0.5 * value) * batch.weights).sum() / len(batch.rows)
+            optimizer.zero_grad()
+            gradients = torch.autograd.grad(loss, list(before.parameters()))
+            for parameter, gradient in zip(before.parameters(), gradients, strict=True):
+                parameter.grad = gradient
+            torch.nn.utils.clip_grad_norm_(before.parameters(), 0.5)
+            optimizer.step()
+    learner.learn(Batches(*batches), 0.0)
+    assert torch.equal(numbers_of(learner.network), numbers_of(before))
 
 
 # ---- the replay ----------------------------------------------------------------------------------

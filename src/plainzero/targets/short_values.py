@@ -5,6 +5,7 @@ With h turns as the horizon, the target of a position is Σ wₖ v₍ₜ₊ₖ�
 is left. v are the root values of the moves searched from this one on, for the mover here.
 """
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from plainzero.compiler.cpu_kernels import kernel_function
@@ -48,6 +49,23 @@ def average_back(finished: Finished, length: int, rows: Any, end: int, h: int, p
 def short_values_loss(output: "Output", batch: Batch) -> "Tensor":
     """[B] the mean squared error over the horizons."""
     return ((batch.targets["short_values"] - output.extras["short_values"]) ** 2).mean(1)
+
+
+def parse_horizons(text: str) -> tuple[float, ...]:
+    """The numbers of turns in the setting `short_horizons`.
+
+    Raises:
+        ValueError: if they are none, or not above 0.
+    """
+    try:
+        horizons = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        horizons = (0.0,)
+    if not all(0 < horizon < math.inf for horizon in horizons):
+        raise ValueError(
+            f"short_horizons is {text!r}; it must be numbers of turns above 0, such as 4,16"
+        )
+    return horizons
 
 
 SHORT_VALUES = Target(

@@ -100,6 +100,15 @@ class Replay(Protocol):
     def learned(self, batch: Batch, losses: Tensor) -> None:
         """Takes note of the loss [B] of each position."""
 
+    def draw_old(self, count: int, random: np.random.Generator) -> NDArray[np.int64]:
+        """Up to `count` different rows, drawn from those of generations before the latest."""
+
+    def states_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """[K] the states of rows, as the game's records."""
+
+    def replace(self, rows: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> None:
+        """Replaces columns of rows by those [K, …] of a new search, except where they are NaN."""
+
     @property
     def layout(self) -> tuple[int, int]:
         """Changes once `draw` reads from other addresses: a captured step is then invalid."""

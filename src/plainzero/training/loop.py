@@ -20,6 +20,7 @@ from plainzero.selfplay.shards import read_latest
 from plainzero.training.choose_device import make_generator, make_learner, make_replay
 from plainzero.training.interfaces import Assessor, Compilers, Gate, Listener, Played
 from plainzero.training.metrics import MetricsLog
+from plainzero.training.reanalysis import Reanalyser
 from plainzero.training.replay import window_size
 from plainzero.training.run_folder import RunError, RunFolder
 from plainzero.training.saved_run import STRENGTH_SIMULATIONS, playing_search, start_from
@@ -91,6 +92,7 @@ class Run:
         self._is_stopped = False
         self._started = 0.0  # see clock
         self._is_prepared = False
+        self._reanalyser = Reanalyser(game, config, self.threads)
         self._restore()
         self._player = self._load_player()
         self._generator = make_generator(
@@ -180,6 +182,11 @@ class Run:
         # As of the generation's start: by the clock, the first generation may end with the run, and
         # would be learned at the last and lowest rate.
         progress = limits.progress(self.counters.seconds, self.counters.generation)
+        renewed = {}
+        if config.reanalyse:
+            wanted = round(count * config.reanalyse)
+            found = self._reanalyser.renew(self.replay, self._player, wanted, self._random)
+            renewed = {"reanalysed_positions": found}
         self.replay.plan_steps(max(1, steps), self._random)
         learned = self.learner.learn(self.replay, progress)
         self.counters.games += played.games
@@ -194,6 +201,7 @@ class Run:
             "replay_positions": len(self.replay),
             "replay_age": self.replay.mean_age(generation),
             "replay_uses": self.replay.mean_uses(),
+            **renewed,
             **({"gate_passed": float(has_new_player)} if self.config.run.gate else {}),
         }
 

@@ -46,7 +46,7 @@ _GROUPS = {
         "cache_hit_rate",
         "evaluations_per_position",
     ),
-    "replay": ("replay_positions", "replay_age", "replay_uses"),
+    "replay": ("replay_positions", "replay_age", "replay_uses", "reanalysed_positions"),
     "strength": ("rating", "rating_error", "accuracy", "accuracy_search", "assessed_step"),
 }
 

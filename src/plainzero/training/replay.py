@@ -22,6 +22,9 @@ _FIRST_CAPACITY = 1 << 17  # of the ring, unless window_start is less
 _FIRST_PRIORITY = 1.0  # of the positions of an empty window
 _SMALLEST_PRIORITY = 1e-3
 
+RENEWED_COLUMNS = ("policies", "outcomes", "values")
+"""The columns that a new search of a position replaces."""
+
 Observe = Callable[[Game, Tensor, Tensor], tuple[Tensor, Tensor]]
 """The observations [B, *shape], and the legal actions [B, A], of rows [B] of states [N, bytes]."""
 
@@ -78,6 +81,7 @@ class ReplayWindow:
             "generations": ((), torch.int32),
             "uses": ((), torch.int32),
             "priorities": ((), torch.float32),
+            **({"renewed": ((), torch.bool)} if config.reanalyse else {}),
         }
         self.ring = Ring(columns, min(_FIRST_CAPACITY, config.window_start), self.device)
         num_symmetries = len(tables.planes_index) if config.augment else 1
@@ -137,6 +141,7 @@ class ReplayWindow:
             "generations": torch.full((count,), generation, device=self.device),
             "uses": torch.zeros(count, device=self.device),
             "priorities": highest.expand(count),
+            "renewed": torch.zeros(count, device=self.device),
         }
         self.ring.append(rows, window_size(self.total, self.config))
 
@@ -218,6 +223,28 @@ class ReplayWindow:
             found = torch.where(batch.counts > 0, found, found[:1])
             self.ring.columns["priorities"].index_copy_(0, batch.rows, found)
 
+    def draw_old(self, count: int, random: np.random.Generator) -> NDArray[np.int64]:
+        """See `Replay`."""
+        made = self.generations
+        old = np.flatnonzero(made < made.max(initial=0))
+        drawn = np.sort(random.choice(old, min(count, len(old)), replace=False))
+        rows: NDArray[np.int64] = self.ring.rows().cpu().numpy()[drawn]
+        return rows
+
+    def states_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """See `Replay`."""
+        places = torch.from_numpy(rows).to(self.device)
+        raw: NDArray[Any] = self.ring.columns["states"].index_select(0, places).cpu().numpy()
+        return raw.view(self.game.dtype)[:, 0]
+
+    def replace(self, rows: NDArray[np.int64], columns: Mapping[str, NDArray[Any]]) -> None:
+        """See `Replay`."""
+        places = torch.from_numpy(rows).to(self.device)
+        for name, numbers in columns.items():
+            column, new = self.ring.columns[name], torch.from_numpy(numbers).to(self.device)
+            column[places] = torch.where(new.isnan(), column[places], new)
+        self.ring.columns["renewed"][places] = True
+
     def mean_age(self, generation: int) -> float:
         """The average age of the positions, in generations."""
         made = self.ring.in_order("generations").double()
@@ -239,7 +266,14 @@ class ReplayWindow:
             "generation_sizes": sizes.cpu().numpy(),
             "uses": uses.astype(np.uint8) if is_small else uses,
         }
-        return saved | ({"priorities": self.priorities} if self.config.priority else {})
+        saved |= {"priorities": self.priorities} if self.config.priority else {}
+        return saved | (self._renewed() if self.config.reanalyse else {})
+
+    def _renewed(self) -> dict[str, NDArray[Any]]:
+        """The columns that were searched again: the games on disk have the old ones."""
+        places = np.flatnonzero(self._read("renewed"))
+        columns = {f"renewed.{name}": self._read(name)[places] for name in RENEWED_COLUMNS}
+        return {"renewed": places, **columns}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Puts back uses and priorities, unless the window holds other positions than then."""
@@ -251,3 +285,6 @@ class ReplayWindow:
             for name in ("uses", "priorities"):
                 if name in saved:
                     self.ring.put(name, torch.tensor(saved[name], device=self.device))
+            if self.config.reanalyse and "renewed" in saved:
+                rows = self.ring.rows().cpu().numpy()[saved["renewed"]]
+                self.replace(rows, {name: saved[f"renewed.{name}"] for name in RENEWED_COLUMNS})

@@ -1,7 +1,6 @@
 """Every setting of a run, in sections: network, search, selfplay, training and run."""
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -25,6 +24,7 @@ from plainzero.search.resolve_options import resolve
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
 from plainzero.selfplay.search_defaults import change_search, default_search, usual_search
 from plainzero.targets.all_targets import TARGETS, chosen_targets
+from plainzero.targets.short_values import parse_horizons
 from plainzero.targets.target import USUAL_CHOICE, Choice
 
 
@@ -72,6 +72,9 @@ class TrainingConfig:
     the network's (KataGo: 0.5)."""
     soft_policy: float = 0.0
     """Weight of learning π^(1/4) with a head of its own (KataGo: 8)."""
+    reanalyse: float = 0.0
+    """Old positions searched again with the newest weights before each generation's steps, per new
+    position (MuZero Reanalyse). On the CPU only."""
 
     # Steps.
     batch_size: int = 256
@@ -106,7 +109,7 @@ class TrainingConfig:
         check_is_used(self, "final_rate", "schedule=cosine", self.schedule == "cosine")
         check_is_used(self, "priority_correction", "priority > 0", self.priority > 0)
         check_is_used(self, "short_horizons", "short_values > 0", self.short_values > 0)
-        _parse_horizons(self.short_horizons)
+        parse_horizons(self.short_horizons)
         for name in ("generation_positions", "window_start", "max_uses", "batch_size"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be 1 or more")
@@ -129,6 +132,7 @@ class TrainingConfig:
             "priority",
             "priority_correction",
             "warmup_steps",
+            "reanalyse",
             *(target.option for target in TARGETS if target.option),
         ):
             if getattr(self, name) < 0:
@@ -141,25 +145,8 @@ def choice_of(config: TrainingConfig) -> Choice:
     """The usual targets, and those that have a weight."""
     more = (t.name for t in TARGETS if t.option and getattr(config, t.option) > 0)
     names = tuple(dict.fromkeys((*USUAL_CHOICE.names, *more)))
-    horizons = _parse_horizons(config.short_horizons) if "short_values" in names else ()
+    horizons = parse_horizons(config.short_horizons) if "short_values" in names else ()
     return Choice(names, horizons)
-
-
-def _parse_horizons(text: str) -> tuple[float, ...]:
-    """The numbers of turns in `short_horizons`.
-
-    Raises:
-        ValueError: if they are none, or not above 0.
-    """
-    try:
-        horizons = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        horizons = (0.0,)
-    if not all(0 < horizon < math.inf for horizon in horizons):
-        raise ValueError(
-            f"short_horizons is {text!r}; it must be numbers of turns above 0, such as 4,16"
-        )
-    return horizons
 
 
 @dataclass(frozen=True)
@@ -329,6 +316,10 @@ def resolve_run(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig
     for target in chosen_targets(choice_of(config.training)):
         if obstacle := target.obstacle(game):
             raise ValueError(f"training.{target.option} does not work for {game.name}: {obstacle}")
+    if config.training.reanalyse and device != "cpu":
+        raise ValueError(
+            "training.reanalyse works on the CPU only: set it to 0, or choose run.device=cpu"
+        )
     network = resolve_network(config.network, game)
     precision, threads = config.training.precision, config.run.threads
     if precision == "auto":

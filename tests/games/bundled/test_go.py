@@ -10,7 +10,8 @@ import slow_go
 from random_games import record_games
 
 from plainzero.games import UnknownGame, make_game
-from plainzero.games.bundled.go.rules import BLACK, Go
+from plainzero.games.bundled.go.rules import Go
+from plainzero.games.bundled.go.stones import BLACK
 from plainzero.games.contract import IllegalMove
 from plainzero.games.position_setup import set_up_position
 

@@ -280,7 +280,9 @@ def test_every_option_reaches_the_compiled_code():
     defaults = make_play_options(SelfPlayConfig(), search_of(6))[0]
     choice = Choice(("policy", "value", "surprise"))
     (found,) = make_play_options(config, search_of(0, visits=9), choice)
-    for name in set(found.dtype.names) - {"step", "full_simulations", "full_visits"}:
+    assert found["records_surprise"] and not defaults["records_surprise"]
+    others = {"step", "full_simulations", "full_visits", "records_surprise"}
+    for name in set(found.dtype.names) - others:
         assert found[name] == getattr(config, name) != defaults[name], name
     assert (defaults["full_simulations"], found["full_visits"]) == (6, 9)
 

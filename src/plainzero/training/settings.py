@@ -127,14 +127,9 @@ class TrainingConfig:
         ):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
-        for name in (
-            "weight_decay",
-            "priority",
-            "priority_correction",
-            "warmup_steps",
-            "reanalyse",
-            *(target.option for target in TARGETS if target.option),
-        ):
+        weights = (target.option for target in TARGETS if target.option)
+        corrections = ("priority", "priority_correction")
+        for name in ("weight_decay", "warmup_steps", "reanalyse", *corrections, *weights):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
         if self.average_decay == 1:

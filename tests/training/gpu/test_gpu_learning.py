@@ -166,7 +166,7 @@ def test_losses_fall(options):
     learner = make_learner(config)
     replay = make_replay(config, 24)
     first, _, last = (learn_from(learner, replay, steps) for steps in (1, 200, 1))
-    assert last["policy_loss"] < first["policy_loss"]
+    assert last["policy_kl"] < first["policy_kl"]  # losses of drawn positions differ by entropy
     assert last["value_loss"] < first["value_loss"]
 
 

@@ -150,7 +150,7 @@ def _array_dimensions(game: Game, tree: ast.AST) -> dict[str, int]:
     """The dimensions of each array that the function names: `.board` for a field, or `planes`."""
     shapes = {f".{name}": len(field.shape) for name, field in game.fields().items()}
     shapes |= {".returns": 1, "planes": len(game.observation_shape)}
-    shapes |= {"actions": 1, "probabilities": 1, "cells": 1}
+    shapes |= {"actions": 1, "probabilities": 1}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             shapes[node.targets[0].id] = _dimensions(node.value, shapes)

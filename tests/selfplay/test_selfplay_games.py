@@ -20,6 +20,8 @@ from played_games import (
 )
 
 from plainzero import CHANCE, Game, field, search
+from plainzero.games.check.quick_check import remember_checked
+from plainzero.games.contract import RuleFault
 from plainzero.selfplay.config import SelfPlayConfig
 from plainzero.selfplay.games_in_progress import IN_PROGRESS, make_play_options
 from plainzero.selfplay.observations import observe_all, targets_of
@@ -81,6 +83,61 @@ def test_first_games_start_anywhere_and_later_ones_do_not():
     assert (openings > 0).sum() <= 256  # the first game of each row, at most
     started = np.bincount(openings[openings > 0], minlength=8)
     assert (started[1:7] > 10).all()  # one or more random moves, up to nearly a whole game
+
+
+class EightCoins(Game):
+    """Eight times, the player moves and then a coin falls."""
+
+    num_players = 1
+    num_actions = 2
+    max_chance_outcomes = 2
+    observation_shape = (1,)
+    max_turns = 16
+
+    def fields(self):
+        return {"unused": field(np.int8)}
+
+    def legal_actions(self, state, actions):
+        actions[0] = 0
+        actions[1] = 1
+        return 2
+
+    def chance_outcomes(self, state, actions, probabilities):
+        for side in range(2):
+            actions[side] = side
+            probabilities[side] = 0.5
+        return 2
+
+    def play(self, state, action):
+        state.to_play = 0 if state.to_play == CHANCE else CHANCE
+        if state.turn == 15:
+            self.draw(state)
+
+    def observe(self, state, planes):
+        planes[0] = state.turn
+
+
+def test_first_games_start_anywhere_although_chance_moves_too():
+    worker = make_worker(EightCoins(), search_of(1), changed(games=400, staggered=True))
+    worker.play_round()
+    started = np.bincount(worker.games.status["opening"] // 2, minlength=8)
+    assert started.min() > 25 and started.max() < 80  # 50 each
+
+
+class EndlessCoins(EightCoins):
+    """It should end after `max_turns`, and never does."""
+
+    def play(self, state, action):
+        state.to_play = 0 if state.to_play == CHANCE else CHANCE
+
+
+def test_a_first_game_that_does_not_end_stays_within_its_memory():
+    game = EndlessCoins()
+    remember_checked(game)  # as if it ended in the games that were checked
+    worker = make_worker(game, search_of(1), changed(games=2, staggered=True))
+    with pytest.raises(RuleFault, match="max_turns"):
+        worker.play_round()
+    assert worker.games.status["length"].max() < worker.games.moves.shape[1]
 
 
 def test_first_games_to_end_are_not_the_shortest_if_staggered():

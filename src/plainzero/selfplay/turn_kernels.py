@@ -114,8 +114,8 @@ def draw_opening(scratch: Scratch, games: Games, play_options: Record, b: int) -
     """The number of random moves with which game b starts."""
     if play_options.staggered:
         begin_board(scratch, games, b)
-        play_opening(scratch, games, b, games.moves.shape[1])
-        return random_below(scratch.streams, b, games.status[b].length)
+        played = play_opening(scratch, games, b, games.moves.shape[1])
+        return random_below(scratch.streams, b, played)
     if random_unit(scratch.streams, b) < play_options.opening_share:
         return random_below(scratch.streams, b, play_options.opening_plies + 1)
     return 0
@@ -130,18 +130,22 @@ def begin_board(scratch: Scratch, games: Games, b: int) -> None:
 
 
 @kernel_function
-def play_opening(scratch: Scratch, games: Games, b: int, plies: int) -> None:
-    """Plays `plies` random moves, or fewer if the game ends."""
+def play_opening(scratch: Scratch, games: Games, b: int, plies: int) -> int:
+    """Plays `plies` random moves, or fewer if the game ends; returns how many, without chance's."""
     actions = scratch.work[b].actions
-    for _ in range(plies):
+    for played in range(plies):
         if games.states[b].is_over:
-            return
+            return played
         count = legal_actions(games.states[b], actions)
         if count == 0:
             scratch.work[b].faults |= NO_LEGAL_ACTION
-            return
+            return played
+        if games.status[b].length >= games.moves.shape[1] - 1:
+            scratch.work[b].faults |= NOT_ENDING
+            return played
         play_unsearched(games, b, actions[random_below(scratch.streams, b, count)])
         play_chance(scratch, games, b)
+    return plies
 
 
 @kernel_function

@@ -77,6 +77,21 @@ def test_proofs_along_a_game_agree_with_alpha_beta(seed):
     assert np.array_equal(result.exact[known], solved[known])
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_only_a_move_that_ends_the_game_has_a_proof_of_one_move(seed):
+    state, generator = GAME.new_state(), np.random.default_rng(seed)
+    searcher = Searcher(GAME, "rollout", CONFIG)
+    while not state.is_over:
+        result = searcher.search(state, seed=seed)  # templates are kept along the game
+        for action in np.flatnonzero(result.proof_length == 1):
+            after = GAME.copy(state)
+            GAME.apply(after, int(action))
+            assert after.is_over
+        action = int(generator.choice(GAME.legal(state)))
+        searcher.advance(action)
+        GAME.apply(state, action)
+
+
 def test_templates_shorten_proofs():
     plain = SearchConfig(**PLAYOUTS)
     for action in (0, 6):

@@ -75,7 +75,7 @@ class SearchResult:
     def proof_length(self) -> NDArray[np.int64]:
         """[A] moves from here to the end of each proof, the move included; 0 if not proven.
 
-        The proofs found, which need not be the shortest.
+        The proofs found, which need not be the shortest; by templates, the longest possible.
         """
         if not self.roots.extras.size:
             return np.zeros(self.game.num_actions, np.int64)

@@ -75,16 +75,19 @@ def hand_zone_up(tree: Tree, scratch: Scratch, options: Options, b: int, place: 
 def recognise(tree: Tree, scratch: Scratch, options: Options, b: int, place: int) -> bool:
     """Whether templates prove the node; they may also refute some of its moves.
 
-    Nodes are looked up when they are new, and again each time their visits have doubled.
+    Nodes are looked up when they are new, and again each time their visits have doubled. How long
+    such a proof takes is not known: its length is that of the longest game from here.
     """
     if options.templates == 0 or tree.nodes[b, place].num_edges == 0:
         return False
     is_new, visits = tree.nodes[b, place].num_edges < 0, tree.nodes[b, place].sum_visits
     if not is_new and (visits < _VISITS or visits & (visits - 1) != 0):
         return False
-    mover = tree.nodes[b, place].mover
+    mover, length = tree.nodes[b, place].mover, options.max_turns - tree.states[b, place].turn
     read_holders(tree, scratch, b, place)
-    return is_won(tree, scratch, b, place, mover) or is_lost(tree, scratch, b, place, 1 - mover)
+    if is_won(tree, scratch, b, place, mover, length):
+        return True
+    return is_lost(tree, scratch, b, place, 1 - mover, length)
 
 
 @kernel_function
@@ -96,7 +99,9 @@ def read_holders(tree: Tree, scratch: Scratch, b: int, place: int) -> None:
 
 
 @kernel_function
-def is_won(tree: Tree, scratch: Scratch, b: int, place: int, mover: int) -> bool:
+def is_won(
+    tree: Tree, scratch: Scratch, b: int, place: int, mover: int, proof_length: int
+) -> bool:
     """Whether a template of the mover is complete, or is with one more cell: that move wins."""
     words = compare(tree, scratch, b, mover)
     for word in range(words):
@@ -109,13 +114,15 @@ def is_won(tree: Tree, scratch: Scratch, b: int, place: int, mover: int) -> bool
             for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
                 if has_bit(tree.templates[b, mover, NEED, tree.edges[b, edge].action], template):
                     best = edge
-            mark_edge(tree, b, best, 1.0, 1)
+            mark_edge(tree, b, best, 1.0, proof_length)
             return True
     return False
 
 
 @kernel_function
-def is_lost(tree: Tree, scratch: Scratch, b: int, place: int, opponent: int) -> bool:
+def is_lost(
+    tree: Tree, scratch: Scratch, b: int, place: int, opponent: int, proof_length: int
+) -> bool:
     """Whether the opponent's templates refute every move of the mover.
 
     A complete template refutes all moves; one that lacks a single cell is a threat, and refutes the
@@ -129,7 +136,7 @@ def is_lost(tree: Tree, scratch: Scratch, b: int, place: int, opponent: int) -> 
             read_zone(tree, b, opponent, word * 64 + lowest(complete), tree.zones[b, place])
             first = tree.nodes[b, place].first_edge
             for edge in range(first, first + abs(tree.nodes[b, place].num_edges)):
-                mark_edge(tree, b, edge, -1.0, 1)
+                mark_edge(tree, b, edge, -1.0, proof_length)
             return True
     left = count_left(tree, b, place)
     for word in range(words):
@@ -138,7 +145,7 @@ def is_lost(tree: Tree, scratch: Scratch, b: int, place: int, opponent: int) -> 
             bit = lowest(fitting)
             fitting &= fitting - _BIT
             read_zone(tree, b, opponent, word * 64 + bit, zone)
-            now_left = refute(tree, b, place, zone, 1)
+            now_left = refute(tree, b, place, zone, proof_length)
             if now_left < left:
                 left = now_left
                 add_zone(tree, b, place, zone)

@@ -11,6 +11,7 @@ from plainzero.games.bundled.breakthrough import Breakthrough
 from plainzero.games.bundled.go.rules import COLUMNS
 from plainzero.games.bundled.hex import Hex
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
+from plainzero.games.contract import RuleFault
 
 
 def cell_by_name(game, action):
@@ -140,6 +141,19 @@ def test_a_board_observed_upside_down_is_found_by_its_first_moves():
 @pytest.mark.parametrize("game", [Scrambled(), Unseen()])
 def test_what_fits_no_usual_numbering_is_not_guessed(game):
     assert board_actions(game) is None
+
+
+class OffTheBoard(TicTacToe):
+    """Plays at a column that is not there."""
+
+    def play(self, state, action):
+        state.board[action // 3, action % 4] = 1
+        self.end_turn(state)
+
+
+def test_faulty_rules_are_refused_before_they_are_played():
+    with pytest.raises(RuleFault, match="off-the-board breaks the game contract"):
+        board_actions(OffTheBoard())
 
 
 class Declared(TicTacToe):

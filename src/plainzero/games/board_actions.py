@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from plainzero.games.check.quick_check import ensure_checked
 from plainzero.games.contract import CHANCE, Game
 
 NOWHERE = -1
@@ -30,6 +31,7 @@ def board_actions(game: Game) -> Ints | None:
 
     Raises:
         ValueError: when the game declares what cannot be, or what contradicts its symmetries.
+        RuleFault: when the game breaks its contract.
     """
     declared = game.board_actions()
     if declared is None:
@@ -77,6 +79,7 @@ def _find_actions(game: Game) -> Ints | None:
     symmetries = moves = None
     for actions in _usual_numberings(game):
         if symmetries is None:
+            ensure_checked(game)  # before its rules are played
             symmetries, moves = list(_cell_symmetries(game)), _first_moves(game)
         if any(np.array_equal(actions, other) for other in fitting):
             continue  # a board of one row is the same upside down

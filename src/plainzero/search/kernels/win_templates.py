@@ -99,9 +99,7 @@ def read_holders(tree: Tree, scratch: Scratch, b: int, place: int) -> None:
 
 
 @kernel_function
-def is_won(
-    tree: Tree, scratch: Scratch, b: int, place: int, mover: int, proof_length: int
-) -> bool:
+def is_won(tree: Tree, scratch: Scratch, b: int, place: int, mover: int, proof_length: int) -> bool:
     """Whether a template of the mover is complete, or is with one more cell: that move wins."""
     words = compare(tree, scratch, b, mover)
     for word in range(words):

@@ -15,6 +15,7 @@ GAMES = {
     "gomoku(size=7)": NetworkConfig(blocks=2, channels=32),
     "go(size=5)": NetworkConfig(blocks=1, channels=16, pooling=True, values="wdl"),
     "dots-and-boxes": NetworkConfig(blocks=3, channels=32),
+    "othello(size=6)": NetworkConfig(blocks=1, channels=32, value_head="regions"),
     "breakthrough(rows=6,cols=5)": NetworkConfig(blocks=1, channels=24, value_head="dense"),
 }
 

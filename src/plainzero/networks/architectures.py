@@ -22,6 +22,7 @@ from plainzero.networks.heads import (
     BoardPolicy,
     DenseHead,
     PooledValue,
+    RegionValue,
     dense_layers,
     last_layers,
     make_reader,
@@ -121,6 +122,8 @@ class Network(nn.Module):
                 self.policy = DenseHead(readers[0], cells, game.num_actions, has_hidden=False)
             if config.value_head == "pooled":
                 self.value = PooledValue(readers[1], num_values)
+            elif config.value_head == "regions":
+                self.value = RegionValue(readers[1], num_values, shape[1], shape[2])
             else:
                 self.value = DenseHead(readers[1], cells, num_values, has_hidden=True)
         else:

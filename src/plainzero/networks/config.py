@@ -10,7 +10,7 @@ from plainzero.games.contract import Game
 
 Kind = Literal["auto", "mlp", "residual"]
 Policy = Literal["auto", "dense", "board"]
-ValueHead = Literal["auto", "dense", "pooled"]
+ValueHead = Literal["auto", "dense", "pooled", "regions"]
 Values = Literal["auto", "mover", "players", "wdl"]
 
 
@@ -32,7 +32,9 @@ class NetworkConfig:
     cell, for games whose actions lie on the board. auto: board where possible."""
     value_head: ValueHead = "auto"
     """dense: linear layers that read every cell. pooled: they read the mean and the maximum over
-    the board. auto: pooled with policy=board. With both, weights fit boards of any size."""
+    the board. regions: also the means over corners, edges, the cells beside them, and the rest.
+    auto: pooled with policy=board. With pooled or regions and that, weights fit boards of any
+    size."""
     layers: int = 2
     """Hidden layers of the mlp."""
     width: int = 128
@@ -77,9 +79,14 @@ def has_dense_heads(config: NetworkConfig) -> bool:
     return (config.policy, config.value_head) == ("dense", "dense")
 
 
+def has_board_heads(config: NetworkConfig) -> bool:
+    """Whether a network with these resolved options has the heads of `BoardHeads`."""
+    return (config.policy, config.value_head) == ("board", "pooled")
+
+
 def fits_any_size(config: NetworkConfig) -> bool:
     """Whether the weights of a network with these resolved options fit boards of any size."""
-    return (config.policy, config.value_head) == ("board", "pooled")
+    return config.policy == "board" and config.value_head in ("pooled", "regions")
 
 
 def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
@@ -113,8 +120,10 @@ def resolve_network(config: NetworkConfig, game: Game) -> NetworkConfig:
             f"policy is board, and the actions of {game.name} do not lie on the board of a "
             "residual network: use policy=dense, or declare board_actions (docs/write-a-game.md)"
         )
-    if value_head == "pooled" and kind == "mlp":
-        raise ValueError("value_head is pooled, which needs kind=residual: use value_head=dense")
+    if value_head in ("pooled", "regions") and kind == "mlp":
+        raise ValueError(
+            f"value_head is {value_head}, which needs kind=residual: use value_head=dense"
+        )
     policy = "board" if has_board else "dense"
     if value_head == "auto":
         value_head = "pooled" if has_board else "dense"

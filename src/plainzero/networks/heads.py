@@ -97,15 +97,54 @@ class BoardPolicy(BoardHead):
 class PooledValue(BoardHead):
     """Values from each channel's mean and maximum over the board, as in KataGo."""
 
-    def __init__(self, reader: nn.Conv2d, outputs: int) -> None:
-        """Makes the layers."""
+    def __init__(self, reader: nn.Conv2d, outputs: int, regions: int = 0) -> None:
+        """Makes the layers, for means over so many regions too."""
         super().__init__(reader)
-        self.hidden, _, self.last = dense_layers(2 * self.reader.out_channels, outputs, True)
+        features = (2 + regions) * self.reader.out_channels
+        self.hidden, _, self.last = dense_layers(features, outputs, True)
 
     def answer(self, read: Tensor) -> Tensor:
         """See `BoardHead`."""
-        result: Tensor = self.last(functional.relu(self.hidden(pooled(read))))
+        result: Tensor = self.last(functional.relu(self.hidden(self.pool(read))))
         return result
+
+    def pool(self, read: Tensor) -> Tensor:
+        """[B, features] of the board, from the reader's output."""
+        return pooled(read)
+
+
+class RegionValue(PooledValue):
+    """The same with each channel's mean over regions of the board.
+
+    Where the worth of a stone depends on its place, as in Othello, the mean over the whole board
+    hides it. The regions are the same under all symmetries, and boards of any size have them.
+    """
+
+    def __init__(self, reader: nn.Conv2d, outputs: int, rows: int, columns: int) -> None:
+        """Makes the layers for a board."""
+        super().__init__(reader, outputs, len(_REGIONS))
+        self.regions: Tensor  # [H · W, regions] each cell's share of the mean
+        self.register_buffer("regions", region_means(rows, columns), persistent=False)
+
+    def pool(self, read: Tensor) -> Tensor:
+        """See `PooledValue`."""
+        means = read.flatten(2) @ self.regions.to(read.dtype)
+        return torch.cat([pooled(read), means.flatten(1)], 1)
+
+
+_INSIDE = 2  # distance from an edge from which on cells count as alike
+_REGIONS = [(near, far) for near in range(_INSIDE + 1) for far in range(near, _INSIDE + 1)]
+"""Distances of a cell from the nearest edge and from the nearest edge across it."""
+
+
+def region_means(rows: int, columns: int) -> Tensor:
+    """[H · W, regions] 1 / the region's cells for each of its cells, else 0."""
+    row, column = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+    down, across = torch.minimum(row, rows - 1 - row), torch.minimum(column, columns - 1 - column)
+    near = torch.minimum(down, across).clamp(max=_INSIDE).flatten()
+    far = torch.maximum(down, across).clamp(max=_INSIDE).flatten()
+    cells = torch.stack([(near == n) & (far == f) for n, f in _REGIONS], 1).float()
+    return cells / cells.sum(0).clamp(min=1)
 
 
 def make_reader(channels: int, most: int = HEAD_CHANNELS) -> nn.Conv2d:

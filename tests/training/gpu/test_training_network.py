@@ -81,7 +81,7 @@ def test_outputs_and_gradients_are_those_of_the_network(values, has_input_gradie
 
 
 @pytest.mark.parametrize("name", ["gomoku(size=6)", "go(size=5)", "dots-and-boxes"])
-@pytest.mark.parametrize("value_head", ["pooled", "dense"])
+@pytest.mark.parametrize("value_head", ["pooled", "regions", "dense"])
 def test_heads_that_follow_the_board_learn_the_same(name, value_head):
     game = make_game(name)
     network = some_network(game=game, policy="board", value_head=value_head)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from plainzero.networks.architectures import Network
-from plainzero.networks.config import fits_any_size, has_dense_heads
+from plainzero.networks.config import has_board_heads, has_dense_heads
 from plainzero.networks.gpu.board_heads import BoardHeads
 from plainzero.networks.gpu.cublas_heads import CublasHeads
 from plainzero.networks.gpu.heads import Heads, HeadsBuffers
@@ -40,7 +40,7 @@ class FusedNetwork:
         """
         self._tower, self.at_once = _make_tower(network, device, rows)
         self._heads: Any
-        if fits_any_size(network.config):
+        if has_board_heads(network.config):
             self._heads = BoardHeads(network)
         else:
             self._heads = Heads(network, HeadsLayout(heads_shape(network)))
@@ -111,7 +111,7 @@ def make_fused_network(
     Raises:
         ValueError: when the kernels do not support the network or the GPU.
     """
-    if fits_any_size(network.config) or HeadsLayout(heads_shape(network)).policy_groups == 1:
+    if has_board_heads(network.config) or HeadsLayout(heads_shape(network)).policy_groups == 1:
         return FusedNetwork(network, device, rows)
     return FusedTowerNetwork(network, device, rows)
 
@@ -141,5 +141,5 @@ def can_fuse_network(network: Any, device: torch.device) -> bool:
         tower_shape(network)
     except ValueError:  # too large
         return False
-    has_heads = has_dense_heads(network.config) or fits_any_size(network.config)
+    has_heads = has_dense_heads(network.config) or has_board_heads(network.config)
     return has_heads and tuple(torch.cuda.get_device_capability(device)) == CAPABILITY

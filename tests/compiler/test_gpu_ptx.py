@@ -46,6 +46,7 @@ EVERYTHING = ("search", "select", "finish", "others")
         ("connect-four", "gumbel", ("search", "finish")),
         *((game, "puct", ("others",)) for game in ("go", "othello", "hex", "dots-and-boxes")),
         ("gomoku", "puct", SEARCH),
+        ("gomoku-42", "gumbel", SEARCH),
         ("othello", "gumbel", SEARCH),
         ("breakthrough", "gumbel", SEARCH),
         ("ultimate-tic-tac-toe", "gumbel", SEARCH),

@@ -4,13 +4,14 @@
 rules written slowly.
 """
 
+import itertools
 import re
 from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
-from gomoku_oracle import Oracle
+from gomoku_oracle import STEPS, Oracle
 from random_games import record_games
 
 from plainzero.games import make_game
@@ -61,7 +62,7 @@ def turned(text, size):
 
 
 def count_stones(state):
-    return [sum(int(row).bit_count() for row in rows) for rows in state.stones]
+    return [sum(int(row).bit_count() for row in stones[0]) for stones in state.stones]
 
 
 class TestBoard:
@@ -404,6 +405,77 @@ def test_random_games_agree_with_rules_written_slowly(parameters):
     expected = [0, 0] if slow.winner is None else [1 - 2 * slow.winner, 2 * slow.winner - 1]
     assert state.returns.tolist() == expected
     assert (forbidden > 0) == game.has_forbidden
+
+
+INCREMENTAL_RULES = [
+    {"size": 9, "captures": 10, "double_three": "forbidden"},
+    {"size": 12, "rule": "standard", "captures": 10, "double_three": "forbidden"},
+    {"size": 19, "captures": 5, "double_three": "forbidden"},
+]
+
+
+@pytest.mark.parametrize("choose", ["anywhere", "captures", "threes"])
+@pytest.mark.parametrize("parameters", INCREMENTAL_RULES)
+def test_forbidden_points_kept_up_to_date_are_those_of_a_look_at_the_whole_board(
+    parameters, choose
+):
+    game, rng = Gomoku(**parameters), np.random.default_rng(11)
+    state, slow = game.new_state(), Oracle(**parameters)
+    forbidden = captured = 0
+    for _ in range(400):
+        game.apply(state, _chosen(game, state, slow, choose, rng))
+        slow.board, slow.to_play = _stones(game, state), int(state.to_play)
+        suspects = _points_of_two_threes(game, slow.board)
+        assert _points(state.suspects, game.size).tolist() == suspects.tolist()
+        found = _points(state.forbidden, game.size)
+        for row, col in np.argwhere(suspects[slow.to_play]):
+            if (row, col) not in slow.board:
+                assert found[row, col] == slow.is_forbidden(slow.to_play, (row, col))
+                forbidden += found[row, col]
+        assert not (found & ~suspects[slow.to_play]).any()
+        if state.is_over:
+            captured += state.pairs.sum()
+            state, slow = game.new_state(), Oracle(**parameters)
+    assert forbidden > 20
+    assert captured > 20 or choose != "captures"
+
+
+def _chosen(game, state, slow, choose, rng):
+    """A legal action: one that captures, or one near the mover's own stones, if any."""
+    legal = game.legal(state)
+    places = [divmod(action, game.size) for action in legal]
+    if choose == "captures":
+        liked = [bool(slow.taken(slow.to_play, place)) for place in places]
+    else:
+        own = [place for place, owner in slow.board.items() if owner == slow.to_play]
+        liked = [any(abs(r - y) <= 2 >= abs(c - x) for y, x in own) for r, c in places]
+    some = [action for action, is_liked in zip(legal, liked, strict=True) if is_liked]
+    return int(rng.choice(some if some and choose != "anywhere" else legal))
+
+
+def _points(rows, size):
+    """Rows of bits as an array of booleans."""
+    return (rows[..., None].astype(np.int64) >> np.arange(size)) & 1 == 1
+
+
+def _points_of_two_threes(game, stones):
+    """Points where a stone of each player makes three of four cells between empty ones, twice."""
+    size = game.size
+    board = np.full((size + 8, size + 8), -2)  # off the board; -1: empty
+    board[4:-4, 4:-4] = -1
+    for (row, col), player in stones.items():
+        board[row + 4, col + 4] = player
+    directions = np.zeros((2, size, size), np.int64)
+    for player, (down, right) in itertools.product(range(2), STEPS):
+        is_three = np.zeros((size, size), np.bool_)
+        for first in range(-4, 0):
+            steps = [step for step in range(first, first + 6) if step != 0]
+            cells = [board[4 + i * down :, 4 + i * right :][:size, :size] for i in steps]
+            own = sum((cell == player).astype(int) for cell in cells[1:4])
+            empty = sum((cell == -1).astype(int) for cell in cells[1:4])
+            is_three |= (own == 2) & (empty == 1) & (cells[0] == -1) & (cells[4] == -1)
+        directions[player] += is_three
+    return directions > 1
 
 
 def _stones(game, state):

@@ -1,9 +1,15 @@
 """The board of Gomoku: stones of two players on intersections, names and drawing."""
 
+import functools
 from typing import Any
 
 import numpy as np
 
+from plainzero.games.bundled.gomoku.stone_lines import (
+    Lines,
+    cells_around,
+    turn_stone,
+)
 from plainzero.games.contract import PIECES, Field, Game, IllegalMove, Symmetry, field
 from plainzero.games.symmetries import grid_symmetries
 
@@ -16,6 +22,7 @@ class GomokuBoard(Game):
     num_actions = property(lambda self: self.size * self.size)
     max_turns = num_actions
     full_row = property(lambda self: (1 << self.size) - 1)
+    cells_around = functools.cached_property(lambda self: cells_around(self.size))
 
     def __post_init__(self) -> None:
         """Refuses boards that are too small for a five, or too large to be named by letters."""
@@ -24,12 +31,21 @@ class GomokuBoard(Game):
             raise ValueError(f"{self.title()}: size must be 5 to 26, not {self.size}")
 
     def fields(self) -> dict[str, Field]:
-        """The stones of each player, row by row from the top; bit 0 of a row is column a."""
-        return {"stones": field(np.int32, (2, self.size))}
+        """The stones of each player on each line, see `stone_lines.py`."""
+        line = np.uint16 if self.size <= 16 else np.int32
+        return {"stones": field(line, (2, 4, self.size))}
 
     def empty_points(self, state: Any, row: Any) -> Any:
         """The empty points of a row, as bits."""
-        return self.full_row & ~(int(state.stones[0, row]) | int(state.stones[1, row]))
+        return self.full_row & ~(int(state.stones[0, 0, row]) | int(state.stones[1, 0, row]))
+
+    def lines(self, state: Any) -> Lines:
+        """The board, as functions about lines take it."""
+        return Lines(state.stones, self.size, self.cells_around)
+
+    def turn_stone(self, state: Any, player: Any, row: Any, col: Any) -> None:
+        """Puts a player's stone on a point, or takes it away."""
+        turn_stone(state.stones, player, self.size, row, col)
 
     def symmetries(self) -> list[Symmetry]:
         """The seven turns and reflections of the square."""
@@ -56,7 +72,7 @@ class GomokuBoard(Game):
 
     def _stone(self, state: Any, row: int, col: int) -> str:
         for player in range(2):
-            if (int(state.stones[player, row]) >> col) & 1:
+            if (int(state.stones[player, 0, row]) >> col) & 1:
                 return PIECES[player]
         return "."
 
@@ -64,7 +80,7 @@ class GomokuBoard(Game):
         """Puts the stones of a drawing on an empty board."""
         for row, col in np.ndindex(self.size, self.size):
             if cells[row][col] in PIECES[:2]:
-                state.stones[PIECES.index(cells[row][col]), row] |= 1 << col
+                self.turn_stone(state, PIECES.index(cells[row][col]), row, col)
 
     def text(self, state: Any) -> str:
         """The board with the names of its rows and columns."""

@@ -16,41 +16,41 @@ ignored: the new stone is added and nothing is removed.
 
 from typing import Any, NamedTuple
 
-from plainzero.games.bundled.gomoku.forbidden_candidates import suspect_points
+from plainzero.compiler.bit_numbers import lowest_bit
 from plainzero.games.bundled.gomoku.line_patterns import (
-    CENTRE,
-    DIRECTIONS,
-    DOWN,
-    REACH,
-    RIGHT,
-    WORD,
-    board_word,
     count_fours,
     five_points,
     has_five,
     has_overline,
-    line_words,
+    marked,
     three_points,
+)
+from plainzero.games.bundled.gomoku.stone_lines import (
+    CELLS,
+    CENTRE,
+    REACH,
+    WIDTH,
+    cell_at,
+    line_words,
 )
 
 DEPTH = 5
-WIDTH = 2 * REACH + 1  # of a word
 ALLOWED, FORBIDDEN, FIVE, UNDECIDED = 0, 1, 2, 3
 
 
 class Side(NamedTuple):
     """Who would move, and by which rules."""
 
-    rows: Any  # [2, size] the stones of both, see line_patterns.py
+    lines: Any  # the board, see stone_lines.py
+    suspects: Any  # points that may be forbidden, see forbidden_candidates.py
     player: Any
-    size: Any
     is_renju: Any  # whether double-fours and overlines are forbidden too
     is_exact: Any  # whether six or more in a row are no five
 
 
 def forbidden_points(side: Any, row: Any, empty: Any) -> Any:
     """Those of a row's empty points that are forbidden, as bits."""
-    points = empty & suspect_points(side.rows, side.player, side.size, row, side.is_renju)
+    points = empty & int(side.suspects[side.player, row])
     forbidden = 0
     while points:
         col = lowest_bit(points)
@@ -60,12 +60,25 @@ def forbidden_points(side: Any, row: Any, empty: Any) -> Any:
     return forbidden
 
 
-def lowest_bit(bits: Any) -> Any:
-    """The number of the lowest bit that is set."""
-    number = 0
-    while not (bits >> number) & 1:
-        number += 1
-    return number
+def has_plain_threes(side: Any, row: Any, col: Any, found: Any) -> Any:
+    """Whether two of the threes that these points extend are seen to count without following them.
+
+    A point that is no suspect may be played unless it makes a five. The only stone supposed is on
+    the line of the straight four, which the point makes in any case.
+    """
+    has_one = False
+    while found and not side.is_renju:
+        place = lowest_bit(found)
+        found &= found - 1
+        there, beside = cell_at(row, col, place)
+        if not (int(side.suspects[side.player, there]) >> beside) & 1:
+            own = line_words(side.lines, side.player, there, beside) | CENTRE
+            if not has_five(own & ~word_of(place), side.is_exact):
+                if has_one:
+                    return True
+                has_one = True
+                found &= ~word_of(place)
+    return False
 
 
 def judge_move(side: Any, row: Any, col: Any) -> Any:
@@ -75,12 +88,14 @@ def judge_move(side: Any, row: Any, col: Any) -> Any:
     Compiled rules cannot call themselves, so this is a loop, and each of DEPTH + 1 depths an entry
     of tuples.
     """
-    points = (row * side.size + col, -1, -1, -1, -1, -1)  # on which stones are supposed
-    fours = (-1, -1, -1, -1, -1, -1)  # the direction in which each makes a straight four
+    points = (row * side.lines.size + col, -1, -1, -1, -1, -1)  # on which stones are supposed
+    fours = (-1, -1, -1, -1, -1, -1)  # the bit by which each makes a straight four
     extensions = threes = (0, 0, 0, 0, 0, 0)  # points still to be tried, and threes found
     depth = 0
     while True:
         verdict, found = judge_lines(side, points, fours[depth], depth)
+        if depth == 0 and has_plain_threes(side, row, col, found):
+            return FORBIDDEN
         extensions, threes = put(extensions, depth, found), put(threes, depth, 0)
         verdict = conclude(verdict, depth, extensions[depth], threes[depth])
         while verdict != UNDECIDED:
@@ -88,47 +103,47 @@ def judge_move(side: Any, row: Any, col: Any) -> Any:
                 return verdict
             depth -= 1
             if verdict == ALLOWED:
-                rest = extensions[depth] & ~(WORD << (fours[depth + 1] * WIDTH))
+                rest = extensions[depth] & ~word_of(fours[depth + 1])
                 extensions = put(extensions, depth, rest)
                 threes = put(threes, depth, threes[depth] + 1)
             verdict = conclude(UNDECIDED, depth, extensions[depth], threes[depth])
         place = lowest_bit(extensions[depth])
-        direction, step = place // WIDTH, place % WIDTH - REACH
-        stride = DOWN[direction] * side.size + RIGHT[direction]
+        size = side.lines.size
+        row, col = cell_at(points[depth] // size, points[depth] % size, place)
         extensions = put(extensions, depth, extensions[depth] & (extensions[depth] - 1))
-        points = put(points, depth + 1, points[depth] + step * stride)
-        fours = put(fours, depth + 1, direction)
+        points = put(points, depth + 1, row * size + col)
+        fours = put(fours, depth + 1, place)
         depth += 1
 
 
 def judge_lines(side: Any, points: Any, four: Any, depth: Any) -> Any:
     """The verdict as far as fives, fours and overlines tell, and points to ask about.
 
-    Where it depends on threes it is UNDECIDED, and the points are those that extend them, a word
-    for each direction. The line of a straight four is left out: it holds nothing else.
+    Where it depends on threes it is UNDECIDED, and the points are those that extend them. The line
+    of a straight four is left out: it holds nothing else.
     """
-    row, col = points[depth] // side.size, points[depth] % side.size
-    words = line_words(side.rows, side.player, side.size, row, col)
-    others = line_words(side.rows, 1 - side.player, side.size, row, col)
-    fours = 1 if four >= 0 else 0
-    overlines = lines = extensions = 0
-    for direction in range(DIRECTIONS):
-        if direction == four:
-            continue
-        own = words[direction] | CENTRE
-        for earlier in range(depth):
-            own |= stone_on_line(side.size, row, col, direction, points[earlier])
-        free = board_word(side.size, row, col, direction) & ~(own | others[direction])
-        if has_five(own, side.is_exact):
-            return FIVE, 0
-        overlines += has_overline(own)
-        fours += count_fours(five_points(own, free, side.is_exact))
-        found = three_points(own, free, side.is_exact)
-        extensions |= found << (direction * WIDTH)
-        lines += found != 0
-    if side.is_renju and (overlines > 0 or fours > 1):
-        return FORBIDDEN, 0
-    return (UNDECIDED, extensions) if lines > 1 else (ALLOWED, 0)
+    row, col = points[depth] // side.lines.size, points[depth] % side.lines.size
+    own = line_words(side.lines, side.player, row, col) | CENTRE
+    for earlier in range(depth - 1):  # the last one is on the line of the straight four
+        own |= stone_on_line(side.lines.size, row, col, points[earlier])
+    if four >= 0:
+        own &= ~word_of(four)
+    if has_five(own, side.is_exact):
+        return FIVE, 0
+    other = line_words(side.lines, 1 - side.player, row, col)
+    free = int(side.lines.cells[row, col]) & ~(own | other)
+    if side.is_renju:
+        fours = count_fours(five_points(own, free, side.is_exact)) + (four >= 0)
+        if has_overline(own) or fours > 1:
+            return FORBIDDEN, 0
+    found = three_points(own, free, side.is_exact)
+    lines = marked(found)
+    return (UNDECIDED, found) if lines & (lines - 1) else (ALLOWED, 0)
+
+
+def word_of(place: Any) -> Any:
+    """The cells of the word with that bit."""
+    return CELLS << (place & -WIDTH)
 
 
 def conclude(verdict: Any, depth: Any, extensions: Any, threes: Any) -> Any:
@@ -150,9 +165,11 @@ def put(values: Any, place: Any, value: Any) -> Any:
     )
 
 
-def stone_on_line(size: Any, row: Any, col: Any, direction: Any, point: Any) -> Any:
-    """The bit of a point in a word through another; 0 if it is not near on that line."""
+def stone_on_line(size: Any, row: Any, col: Any, point: Any) -> Any:
+    """The bit of a point in the words of another; 0 if it is not near on a line."""
     down, right = point // size - row, point % size - col
-    step = down if DOWN[direction] else right
-    is_on_line = down == step * DOWN[direction] and right == step * RIGHT[direction]
-    return 1 << (step + REACH) if is_on_line and abs(step) <= REACH else 0
+    step = down if down != 0 else right
+    if abs(step) > REACH or not (down == 0 or right == 0 or abs(down) == abs(right)):
+        return 0
+    direction = 0 if down == 0 else 1 if right == 0 else 2 if right == down else 3
+    return 1 << (step + REACH + WIDTH * direction)

@@ -1,17 +1,21 @@
 """Gomoku: five in a row on the intersections of a board, by the rules in common use.
 
-Each player's stones are rows of bits, so a line through a point is a word that a few operations
-evaluate, see `line_patterns.py`. What renju and double-three forbid is in `forbidden_points.py`.
+Each player's stones are bits of numbers, one for each line, so the lines through a point are words
+that a few operations evaluate, see `stone_lines.py`. What renju and double-three forbid is in
+`forbidden_points.py`.
 """
 
 from typing import Any, Literal
 
 import numpy as np
 
+from plainzero.compiler.bit_numbers import count_bits, lowest_bit
 from plainzero.games.bundled.gomoku.board import GomokuBoard
-from plainzero.games.bundled.gomoku.captures import count_pairs, enclosed_pairs, turn_pairs
+from plainzero.games.bundled.gomoku.captures import enclosed_pairs, turn_pairs
+from plainzero.games.bundled.gomoku.forbidden_candidates import update_suspects
 from plainzero.games.bundled.gomoku.forbidden_points import Side, forbidden_points
-from plainzero.games.bundled.gomoku.line_patterns import has_five, line_words, standing_five
+from plainzero.games.bundled.gomoku.line_patterns import has_five, standing_five
+from plainzero.games.bundled.gomoku.stone_lines import cell_at, line_words
 from plainzero.games.contract import PIECES, Field, Grid, field
 
 
@@ -54,7 +58,10 @@ class Gomoku(GomokuBoard):
             "is_pending": field(np.bool_),  # whether the opponent has a five that can be answered
         }
         if self.has_forbidden:
-            fields["forbidden"] = field(np.int32, (self.size,))  # to the next player, row by row
+            # Points by rows, bit `col`: those that may be forbidden to each player, see
+            # `forbidden_candidates.py`, and those that are, to the next player.
+            fields["suspects"] = field(fields["stones"].dtype, (2, self.size))
+            fields["forbidden"] = field(fields["stones"].dtype, (self.size,))
         else:
             fields["empty"] = field(point, (self.num_actions,))  # empty points in order, then zeros
             fields["num_empty"] = field(np.int16)
@@ -84,9 +91,11 @@ class Gomoku(GomokuBoard):
             count = 0
             for row in range(self.size):
                 points = self.allowed_points(state, row)
-                for col in range(self.size):
-                    actions[count] = row * self.size + col  # stands only if it is counted
-                    count += (points >> col) & 1
+                more = count_bits(points)
+                for index in range(self.size):  # without a branch; `more` of them stand
+                    actions[count + index] = row * self.size + lowest_bit(points)
+                    points &= points - 1
+                count += more
             return count
         for index in range(state.num_empty):
             actions[index] = state.empty[index]
@@ -101,10 +110,11 @@ class Gomoku(GomokuBoard):
 
     def play(self, state: Any, action: Any) -> None:
         """Places a stone and captures the pairs that it encloses."""
-        row, col, player = action // self.size, action % self.size, state.to_play
-        state.stones[player, row] |= 1 << col
+        point, player = int(action), int(state.to_play)
+        row, col = point // self.size, point % self.size
+        self.turn_stone(state, player, row, col)
         if not self.has_forbidden:
-            self.take_point(state, action)
+            self.take_point(state, point)
         if self.is_capturing:
             self.take_pairs(state, player, row, col)
         if self.has_forbidden:
@@ -117,6 +127,13 @@ class Gomoku(GomokuBoard):
             self.draw(state)
         self.end_turn(state)
 
+    def turn_stone(self, state: Any, player: Any, row: Any, col: Any) -> None:
+        """Puts a player's stone on a point, or takes it away."""
+        super().turn_stone(state, player, row, col)
+        if self.has_forbidden:
+            lines = self.lines(state)
+            update_suspects(lines, state.suspects, player, row, col, self.is_renju)
+
     def take_point(self, state: Any, point: Any) -> None:
         """Removes a point from the sorted list of empty points."""
         last = state.num_empty - 1
@@ -128,14 +145,8 @@ class Gomoku(GomokuBoard):
 
     def makes_five(self, state: Any, player: Any, row: Any, col: Any) -> Any:
         """Whether a player's stone on this point stands in a five."""
-        is_exact = self.is_exact(player)
-        across, down, falling, rising = line_words(state.stones, player, self.size, row, col)
-        return (
-            has_five(across, is_exact)
-            or has_five(down, is_exact)
-            or has_five(falling, is_exact)
-            or has_five(rising, is_exact)
-        )
+        words = line_words(self.lines(state), player, row, col)
+        return has_five(words, self.is_exact(player))
 
     def find_forbidden(self, state: Any, player: Any) -> None:
         """Notes what is forbidden to a player who is to move next."""
@@ -143,7 +154,8 @@ class Gomoku(GomokuBoard):
         for row in range(self.size):
             points = 0
             if is_barred:
-                side = Side(state.stones, player, self.size, self.is_renju, self.is_exact(player))
+                lines, is_exact = self.lines(state), self.is_exact(player)
+                side = Side(lines, state.suspects, player, self.is_renju, is_exact)
                 points = forbidden_points(side, row, self.empty_points(state, row))
             state.forbidden[row] = points
 
@@ -162,10 +174,13 @@ class Gomoku(GomokuBoard):
 
     def take_pairs(self, state: Any, player: Any, row: Any, col: Any) -> None:
         """Removes what a player's new stone encloses from the board."""
-        pairs = enclosed_pairs(state.stones, player, self.size, row, col)
+        pairs = enclosed_pairs(self.lines(state), player, row, col)
         if pairs:
-            turn_pairs(state.stones, 1 - player, row, col, pairs)
-            state.pairs[player] += count_pairs(pairs)
+            state.pairs[player] += count_bits(pairs) // 2
+            while pairs:
+                there, beside = cell_at(row, col, lowest_bit(pairs))
+                pairs &= pairs - 1
+                self.turn_stone(state, 1 - player, there, beside)
             if not self.has_forbidden:
                 self.list_empty(state)
 
@@ -196,9 +211,9 @@ class Gomoku(GomokuBoard):
             points = self.allowed_points(state, row)
             for col in range(self.size):
                 if (points >> col) & 1:
-                    pairs = enclosed_pairs(state.stones, player, self.size, row, col)
+                    pairs = enclosed_pairs(self.lines(state), player, row, col)
                     if pairs and (
-                        state.pairs[player] + count_pairs(pairs) >= self.captures
+                        state.pairs[player] + count_bits(pairs) // 2 >= self.captures
                         or self.breaks_fives(state, player, row, col, pairs)
                     ):
                         return True
@@ -206,28 +221,32 @@ class Gomoku(GomokuBoard):
 
     def breaks_fives(self, state: Any, player: Any, row: Any, col: Any, pairs: Any) -> Any:
         """Whether the opponent has no five left when a player takes these pairs."""
-        turn_pairs(state.stones, 1 - player, row, col, pairs)
+        turn_pairs(self.lines(state), 1 - player, row, col, pairs)
         is_broken = not self.has_standing_five(state, 1 - player)
-        turn_pairs(state.stones, 1 - player, row, col, pairs)
+        turn_pairs(self.lines(state), 1 - player, row, col, pairs)
         return is_broken
 
     def observe(self, state: Any, planes: Any) -> None:
         """The mover's stones, the opponent's; then whether the mover is first, or pairs taken."""
         player = state.to_play
+        if self.is_renju:
+            self.fill_plane(planes, 2, 1 - player)
+        if self.is_capturing:
+            self.fill_plane(planes, 2, state.pairs[player] / self.captures)
+            self.fill_plane(planes, 3, state.pairs[1 - player] / self.captures)
         for row in range(self.size):
-            own = int(state.stones[player, row])
-            stones = own | int(state.stones[1 - player, row])
+            own = int(state.stones[player, 0, row])
+            stones = own | int(state.stones[1 - player, 0, row])
             if stones != 0:
                 for col in range(self.size):
                     if (stones >> col) & 1:
                         planes[0 if (own >> col) & 1 else 1, row, col] = 1.0
-            if self.is_renju or self.is_capturing:
-                for col in range(self.size):
-                    if self.is_renju:
-                        planes[2, row, col] = 1 - player
-                    if self.is_capturing:
-                        planes[2, row, col] = state.pairs[player] / self.captures
-                        planes[3, row, col] = state.pairs[1 - player] / self.captures
+
+    def fill_plane(self, planes: Any, plane: Any, value: Any) -> None:
+        """Writes the same number to all cells of a plane."""
+        for row in range(self.size):
+            for col in range(self.size):
+                planes[plane, row, col] = value
 
     def view(self, state: Any) -> Grid:
         """The board, each point clickable; fives are marked."""

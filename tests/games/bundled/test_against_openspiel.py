@@ -45,7 +45,7 @@ def test_compiled_random_games_agree_with_openspiel(ours: str, theirs: str) -> N
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [*SAME_GAMES, ("dots-and-boxes(rows=5,cols=5)", "dots_and_boxes(num_rows=5,num_cols=5)")],
+    [*SAME_GAMES, ("dots-and-boxes(rows=7,cols=8)", "dots_and_boxes(num_rows=7,num_cols=8)")],
 )
 def test_uncompiled_random_games_agree_with_openspiel(ours: str, theirs: str) -> None:
     game, reference = make_game(ours), pyspiel.load_game(theirs)

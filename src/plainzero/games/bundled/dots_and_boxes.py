@@ -3,13 +3,17 @@
 Lines are numbered as in OpenSpiel: the horizontal ones row by row, then the vertical ones.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from plainzero.compiler.bit_numbers import count_bits, lowest_bit
 from plainzero.games.contract import Field, Game, Grid, Symmetry, field
 from plainzero.games.symmetries import grid_symmetries
+
+WORD = 62  # lines whose bits share a number that is never negative
 
 
 class DotsAndBoxes(Game):
@@ -20,6 +24,8 @@ class DotsAndBoxes(Game):
 
     num_horizontal = property(lambda self: (self.rows + 1) * self.cols)
     num_actions = property(lambda self: self.num_horizontal + self.rows * (self.cols + 1))
+    num_words = property(lambda self: -(-self.num_actions // WORD))
+    num_boxes = property(lambda self: self.rows * self.cols)
     observation_shape = property(lambda self: (3, 2 * self.rows + 1, 2 * self.cols + 1))
     max_turns = num_actions
     largest_score = property(lambda self: self.rows * self.cols)
@@ -34,47 +40,66 @@ class DotsAndBoxes(Game):
             )
 
     def fields(self) -> dict[str, Field]:
-        """The lines drawn; each box's drawn sides and owner, 0 for nobody; boxes per player."""
+        """The lines not drawn; each box's drawn sides and owner, 0 for nobody; boxes per player.
+
+        Boxes are numbered row by row. One more stands for everything off the board, and has too
+        many sides to be closed.
+        """
         return {
-            "lines": field(np.int8, (self.num_actions,)),
-            "sides": field(np.int8, (self.rows, self.cols)),
-            "owner": field(np.int8, (self.rows, self.cols)),
+            "free": field(np.int64, (self.num_words,)),  # bits of lines, WORD in each number
+            "sides": field(np.int8, (self.num_boxes + 1,)),
+            "owner": field(np.int8, (self.num_boxes + 1,)),
             "score": field(np.int16, (2,)),
         }
+
+    def reset(self, state: Any) -> None:
+        """No lines."""
+        state.sides[self.num_boxes] = 4
+        for line in range(self.num_actions):
+            state.free[line // WORD] |= 1 << (line % WORD)
+
+    @functools.cached_property
+    def boxes_beside(self) -> NDArray[np.int16]:
+        """The boxes on either side of each line; `num_boxes` for off the board."""
+        boxes = np.full((self.rows + 2, self.cols + 2), self.num_boxes, np.int16)
+        boxes[1:-1, 1:-1] = np.arange(self.num_boxes).reshape(self.rows, self.cols)
+        horizontal = np.stack([boxes[:-1, 1:-1], boxes[1:, 1:-1]], axis=-1)
+        upright = np.stack([boxes[1:-1, :-1], boxes[1:-1, 1:]], axis=-1)
+        return np.concatenate([horizontal.reshape(-1, 2), upright.reshape(-1, 2)])
 
     def legal_actions(self, state: Any, actions: Any) -> int:
         """Every line not yet drawn."""
         count = 0
-        for line in range(self.num_actions):
-            actions[count] = line  # stands only if it is counted
-            count += state.lines[line] == 0
+        for word in range(self.num_words):
+            free = int(state.free[word])
+            more = count_bits(free)
+            for index in range(min(WORD, self.num_actions - word * WORD)):  # `more` of them stand
+                actions[count + index] = word * WORD + lowest_bit(free)
+                free &= free - 1
+            count += more
         return count
+
+    def is_drawn(self, state: Any, line: Any) -> Any:
+        """Whether that line is drawn."""
+        return (int(state.free[line // WORD]) >> (line % WORD)) & 1 == 0
 
     def play(self, state: Any, action: Any) -> None:
         """Draws a line; the mover moves again if that closes a box."""
-        state.lines[action] = 1
-        if action < self.num_horizontal:
-            row, col = action // self.cols, action % self.cols
-            closed = self.add_side(state, row - 1, col) + self.add_side(state, row, col)
-        else:
-            upright = action - self.num_horizontal
-            row, col = upright // (self.cols + 1), upright % (self.cols + 1)
-            closed = self.add_side(state, row, col - 1) + self.add_side(state, row, col)
+        line = int(action)
+        state.free[line // WORD] ^= 1 << (line % WORD)
+        one, other = self.boxes_beside[line, 0], self.boxes_beside[line, 1]
+        closed = self.add_side(state, one) + self.add_side(state, other)
         state.score[state.to_play] += closed
         if state.turn + 1 == self.num_actions:
             self.end_game(state)
-        if closed == 0:
-            self.end_turn(state)
+        state.to_play = state.to_play if closed else 1 - state.to_play  # without a branch
 
-    def add_side(self, state: Any, row: Any, col: Any) -> int:
-        """Counts a side of that box; returns 1 if that closes it, 0 if not or off the board."""
-        if row < 0 or row >= self.rows or col < 0 or col >= self.cols:
-            return 0
-        state.sides[row, col] += 1
-        if state.sides[row, col] < 4:
-            return 0
-        state.owner[row, col] = state.to_play + 1
-        return 1
+    def add_side(self, state: Any, box: Any) -> int:
+        """Counts a side of that box; returns 1 if that closes it, else 0."""
+        state.sides[box] += 1
+        closed = int(state.sides[box] == 4)
+        state.owner[box] += closed * (int(state.to_play) + 1)
+        return closed
 
     def end_game(self, state: Any) -> None:
         """The player with more boxes wins; equal numbers are a draw."""
@@ -99,15 +124,15 @@ class DotsAndBoxes(Game):
     def observe(self, state: Any, planes: Any) -> None:
         """The drawing, dots at even coordinates: lines, the mover's boxes, the opponent's."""
         for line in range(self.num_horizontal):
-            if state.lines[line]:
+            if self.is_drawn(state, line):
                 planes[0, 2 * (line // self.cols), 2 * (line % self.cols) + 1] = 1.0
         for upright in range(self.num_actions - self.num_horizontal):
-            if state.lines[self.num_horizontal + upright]:
+            if self.is_drawn(state, self.num_horizontal + upright):
                 row, col = upright // (self.cols + 1), upright % (self.cols + 1)
                 planes[0, 2 * row + 1, 2 * col] = 1.0
         for row in range(self.rows):
             for col in range(self.cols):
-                owner = state.owner[row, col]
+                owner = state.owner[row * self.cols + col]
                 if owner == state.to_play + 1:
                     planes[1, 2 * row + 1, 2 * col + 1] = 1.0
                 elif owner != 0:
@@ -142,18 +167,22 @@ class DotsAndBoxes(Game):
         drawing = self._drawing()
         cells = [["+" if line < 0 else " " for line in row] for row in drawing]
         for (row, col), line in np.ndenumerate(drawing):
-            if line >= 0 and state.lines[line]:
+            if line >= 0 and self.is_drawn(state, int(line)):
                 cells[row][col] = "|" if row % 2 else "-"
-        for (row, col), owner in np.ndenumerate(state.owner):
+        for (row, col), owner in np.ndenumerate(state.owner[:-1].reshape(self.rows, self.cols)):
             cells[2 * row + 1][2 * col + 1] = " xo"[owner]
         return Grid(cells, drawing.tolist())
 
     def set_up(self, state: Any, cells: list[list[str]]) -> None:
         """Any lines; a box has an owner exactly if all its four sides are drawn."""
+        self.reset(state)
         drawing = self._drawing()
         for place in np.argwhere(drawing >= 0):
-            state.lines[drawing[tuple(place)]] = cells[place[0]][place[1]] != " "
-        for row, col in np.ndindex(state.sides.shape):
+            line = int(drawing[tuple(place)])
+            if cells[place[0]][place[1]] != " ":
+                state.free[line // WORD] ^= 1 << (line % WORD)
+                state.turn += 1
+        for row, col in np.ndindex(self.rows, self.cols):
             top, left = 2 * row, 2 * col
             around = ((top, left + 1), (top + 1, left), (top + 1, left + 2), (top + 2, left + 1))
             sides = sum(cells[r][c] != " " for r, c in around)
@@ -163,10 +192,10 @@ class DotsAndBoxes(Game):
                     f"the box between {_dot(row, col)} and {_dot(row + 1, col + 1)} has {sides} "
                     f"sides; a box with four belongs to x or o, one with fewer to nobody"
                 )
-            state.sides[row, col], state.owner[row, col] = sides, owner
+            box = row * self.cols + col
+            state.sides[box], state.owner[box] = sides, owner
             if owner > 0:
                 state.score[owner - 1] += 1
-        state.turn = state.lines.sum()
         if state.turn == self.num_actions:
             self.end_game(state)
 

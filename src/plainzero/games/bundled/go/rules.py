@@ -42,9 +42,13 @@ class Go(GoArea):
         """Every empty point that is neither suicide nor repeats a position; and the pass."""
         count = 0
         for point in range(self.num_points):
-            if state.stones[point] == EMPTY and self.is_playable(state, point):
-                actions[count] = point
-                count += 1
+            note = int(state.notes[point]) & (COUNT | STONE)
+            actions[count] = point  # stands only if it is counted
+            count += note < CLOSED
+            if note == CLOSED:
+                count += self.breath(state, point) != SUICIDE
+        if self.has_barred(state):
+            count = self.leave_out_barred(state, actions, count)
         actions[count] = self.num_points
         return count + 1
 

@@ -7,6 +7,7 @@ can be replayed. docs/strength.md lists all specs.
 import difflib
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from plainzero.arena.engine_specs import ENGINE_KINDS, is_engine, make_engine_agent
@@ -44,6 +45,12 @@ def parse_agent(spec: str, game: Game) -> Agent:
     raise _unknown_kind(kind)
 
 
+def is_agent_kind(spec: str) -> bool:
+    """Whether the spec begins like an agent's; the rest may be wrong."""
+    kind = spec.strip().partition(":")[0]
+    return kind in _WITHOUT_ARGUMENT or kind in _WITH_ARGUMENT or is_engine(spec)
+
+
 def game_of_agents(specs: Sequence[str]) -> Game | None:
     """The game of the first run among the agents, if any."""
     for spec in specs:
@@ -54,6 +61,20 @@ def game_of_agents(specs: Sequence[str]) -> Game | None:
             game: Game = open_run(_parse_run(_Spec(spec.strip(), kind, argument)).folder).game
             return game
     return None
+
+
+def run_weights(spec: str) -> Path:
+    """The file of the weights with which `run:FOLDER…` plays.
+
+    Raises:
+        ValueError: if there is no such run, or it has no weights yet.
+    """
+    from plainzero.training.run_folder import RunFolder
+    from plainzero.training.saved_run import open_run
+
+    named = _parse_run(_Spec(spec, *spec.split(":", 1)))
+    step = open_run(named.folder).playing_step() if named.step is None else named.step
+    return RunFolder(named.folder).weights_file(step)
 
 
 class _Spec(NamedTuple):

@@ -55,11 +55,16 @@ class MatchResult:
         return [record for records in self.rounds for record in records]
 
     @functools.cached_property
+    def scores_by_round(self) -> list[list[float]]:
+        """The scores of the games of each round."""
+        return [_scores(records) for records in self.rounds]
+
+    @functools.cached_property
     def scores_by_opening(self) -> list[list[float]]:
         """The scores of the games of each distinct opening."""
         scores: dict[tuple[int, ...], list[float]] = collections.defaultdict(list)
-        for records in self.rounds:
-            scores[records[0].opening] += _scores(records)
+        for records, found in zip(self.rounds, self.scores_by_round, strict=True):
+            scores[records[0].opening] += found
         return list(scores.values())
 
     @functools.cached_property
@@ -72,8 +77,8 @@ class MatchResult:
         if len(self.scores_by_opening) != 1:
             return self.scores_by_opening
         scores: dict[tuple[tuple[int, ...], ...], list[float]] = collections.defaultdict(list)
-        for records in self.rounds:
-            scores[tuple(record.moves for record in records)] += _scores(records)
+        for records, found in zip(self.rounds, self.scores_by_round, strict=True):
+            scores[tuple(record.moves for record in records)] += found
         return list(scores.values())
 
     @property

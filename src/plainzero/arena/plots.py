@@ -1,4 +1,4 @@
-"""Plots of ratings, sweeps and learning curves, as SVG and PNG."""
+"""Plots of ratings, ladders, sweeps and learning curves, as SVG and PNG."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from plainzero.arena.ladder import Ladder, Rung
+from plainzero.arena.ladder_agents import family_of, label_of
 from plainzero.arena.ratings import Ratings
 from plainzero.arena.sweep import SweepRow
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from plainzero.arena.error_curve import CurvePoint  # which needs PyTorch
 
 _INK, _SOFT, _ACCENT, _SECOND = "#24292f", "#d0d7de", "#0b63ce", "#b3541e"
+_COLOURS = (_ACCENT, _SECOND, "#2b7a5b", "#7a3a96", "#98325a", "#5a5145")
 _STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -62,6 +65,46 @@ def plot_ratings(ratings: Ratings, title: str, path: Path) -> list[Path]:
         return _save(figure, path)
 
 
+def plot_ladder(ladder: Ladder, title: str, path: Path) -> list[Path]:
+    """Draws a ladder, agents that differ only in simulations as lines over their number.
+
+    Returns:
+        The files written, SVG and PNG.
+    """
+    searches: dict[str, list[tuple[int, Rung]]] = {}
+    others: list[Rung] = []
+    for rung in reversed(ladder.rungs):
+        search = family_of(rung.agent)
+        if search is None or search[1] == 0:
+            others.append(rung)
+        else:
+            searches.setdefault(search[0], []).append((search[1], rung))
+    widths = [3.0, 0.8 + 0.45 * len(others)]
+    with _figure((8.0, 4.6)) as figure:
+        left, right = figure.subplots(1, 2, sharey=True, width_ratios=widths)
+        for number, (family, found) in enumerate(searches.items()):
+            counts, rungs = zip(*sorted(found, key=lambda pair: pair[0]), strict=True)
+            look = _points(_COLOURS[number % len(_COLOURS)]) | {"fmt": "o-", "linewidth": 1.2}
+            errors = [rung.error for rung in rungs]
+            label = label_of(f"{family}:0").removesuffix(":0")
+            left.errorbar(counts, [rung.elo for rung in rungs], yerr=errors, label=label, **look)
+        left.set_xscale("log")
+        left.set_xticks(*_tick_labels([count for found in searches.values() for count, _ in found]))
+        left.minorticks_off()
+        left.set_xlabel("simulations per move")
+        left.set_ylabel(f"Elo above {label_of(ladder.anchor)}, 95 % intervals")
+        left.legend(frameon=False, loc="upper left")
+        places = range(len(others))
+        errors = [rung.error for rung in others]
+        right.errorbar(places, [rung.elo for rung in others], yerr=errors, **_points(_INK))
+        labels = [_label(label_of(rung.agent)) for rung in others]
+        right.set_xticks(places, labels, rotation=40, ha="right", rotation_mode="anchor")
+        right.set_xlim(-0.6, len(others) - 0.4)
+        right.grid(axis="x", visible=False)
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold")
+        return _save(figure, path)
+
+
 def plot_sweep(
     rows: Sequence[SweepRow], parameter: str, default: Any, title: str, path: Path
 ) -> list[Path]:
@@ -97,6 +140,12 @@ def plot_curve(
         axes.set_title(title)
         axes.legend(frameon=False)
         return _save(figure, path)
+
+
+def _tick_labels(counts: Sequence[int]) -> tuple[list[int], list[str]]:
+    """All numbers of simulations, as places and as texts."""
+    places = sorted(set(counts))
+    return places, [f"{place:,}" for place in places]
 
 
 def _draw_elo(axes: Any, places: Sequence[float], rows: Sequence[SweepRow]) -> None:

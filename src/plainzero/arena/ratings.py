@@ -5,8 +5,9 @@ With strengths e^θ, i wins, draws and loses against j in the proportions
     e^θᵢ  :  ν √(e^θᵢ e^θⱼ)  :  e^θⱼ
 
 and θ is given in Elo, 400 / ln 10 per unit. The likelihood is concave in θ and ln ν, so Newton's
-method finds its only maximum. Every pairing with games gets one virtual game, a third of it won,
-drawn and lost, which keeps ratings finite if one side won everything and matters little otherwise.
+method finds its only maximum. Every pairing with games gets one virtual game (by default), a third
+of it won, drawn and lost, which keeps ratings finite if one side won everything and matters little
+otherwise.
 """
 
 import math
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from plainzero.arena.elo import NORMAL_95
 
 ELO = 400.0 / math.log(10.0)  # per unit of θ
-_VIRTUAL = 1.0 / 3.0  # of a win, a draw and a loss, for each pairing
 _STEPS = 100
 _CLOSE = 1e-10
 
@@ -34,6 +34,7 @@ class Pairing:
     wins: int
     draws: int
     losses: int
+    virtual: float = 1.0  # games added to these, a third of them won, drawn and lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,15 @@ class Ratings:
     def draw_rate(self) -> float:
         """How often two equal agents draw."""
         return self.draw / (2.0 + self.draw)
+
+    def predict(self, first: int, second: int) -> tuple[float, float]:
+        """The expected score of a game between two agents, and its variance."""
+        difference = (self.elo[first] - self.elo[second]) / ELO
+        weights = np.exp(np.array([difference, difference / 2.0, 0.0]) - max(difference, 0.0))
+        weights[1] *= self.draw
+        win, draw, _ = weights / weights.sum()
+        score = float(win + draw / 2.0)
+        return score, float(win + draw / 4.0) - score**2
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON-compatible values, strongest first."""
@@ -103,8 +113,9 @@ def rate_against(anchors: Sequence[float], pairings: Sequence[Pairing]) -> tuple
 
 
 def _results(pairings: Sequence[Pairing]) -> NDArray[np.float64]:
-    """[p, 3] wins, draws and losses, including the virtual game."""
-    return np.array([[p.wins, p.draws, p.losses] for p in pairings], float) + _VIRTUAL
+    """[p, 3] wins, draws and losses, including the virtual games."""
+    rows = [[count + p.virtual / 3.0 for count in (p.wins, p.draws, p.losses)] for p in pairings]
+    return np.array(rows, float)
 
 
 def _check_connected(names: Sequence[str], pairings: Sequence[Pairing]) -> None:

@@ -12,12 +12,12 @@ from plainzero.games.contract import Game
 from plainzero.opponents.agent import Agent
 from plainzero.opponents.search_agent import child_seed
 
-LadderProgress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]
 """Called with the names of the pairing, and the total games done and to do."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class RoundRobin:
     """Ratings, and the matches they come from."""
 
     ratings: Ratings
@@ -31,13 +31,13 @@ class Ladder:
         }
 
 
-def play_ladder(
+def play_round_robin(
     game: Game,
     agents: Sequence[Agent],
     settings: MatchSettings,
-    progress: LadderProgress | None = None,
+    progress: Progress | None = None,
     stop: Callable[[], bool] | None = None,
-) -> Ladder:
+) -> RoundRobin:
     """Every agent plays every other one; the first agent's rating is 0.
 
     Args:
@@ -55,7 +55,7 @@ def play_ladder(
         if names.count(name) > 1:
             raise ValueError(f"{name} is given {names.count(name)} times; give each agent once")
     if len(names) < 2:
-        raise ValueError("a ladder needs two or more agents")
+        raise ValueError("a round robin needs two or more agents")
     couples = list(itertools.combinations(range(len(agents)), 2))
     results: dict[tuple[int, int], MatchResult] = {}
     for number, (first, second) in enumerate(couples):
@@ -71,7 +71,7 @@ def play_ladder(
         results[first, second] = play_match(
             game, (agents[first], agents[second]), own_settings, report, stop
         )
-    return Ladder(fit_ratings(names, _pairings(results)), tuple(results.values()))
+    return RoundRobin(fit_ratings(names, _pairings(results)), tuple(results.values()))
 
 
 def _pairings(results: dict[tuple[int, int], MatchResult]) -> list[Pairing]:

@@ -31,7 +31,7 @@ ENGINE_OUTPUT = "output"
 class Waiting(NamedTuple):
     """Progress of long work that Ctrl-C stops."""
 
-    update: Callable[[str, int, int], None]  # description, done, total
+    update: Callable[[str, float, float], None]  # description, done, total
     is_enough: Callable[[], bool]
 
     def update_or_stop(self, what: str, done: int, total: int) -> None:

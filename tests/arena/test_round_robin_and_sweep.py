@@ -1,4 +1,4 @@
-"""Ladders, sweeps and their plots."""
+"""Round robins, sweeps and their plots."""
 
 import xml.etree.ElementTree
 
@@ -9,7 +9,7 @@ from arena_agents import CONNECT_FOUR, TIC_TAC_TOE
 from plainzero.arena.agent_specs import parse_agent
 from plainzero.arena.match import MatchSettings
 from plainzero.arena.plots import plot_ratings, plot_sweep
-from plainzero.arena.round_robin import play_ladder
+from plainzero.arena.round_robin import play_round_robin
 from plainzero.arena.sweep import parse_values, sweep
 from plainzero.opponents.perfect import move_outcomes
 from plainzero.opponents.solved_positions import PositionSet
@@ -24,32 +24,32 @@ def is_picture(svg, png):
     return png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_more_simulations_rank_higher_on_the_ladder(tmp_path):
-    ladder = play_ladder(
+def test_more_simulations_are_rated_higher(tmp_path):
+    results = play_round_robin(
         CONNECT_FOUR, agents("random", "uct:10", "uct:100", "uct:1000"), MatchSettings(30)
     )
-    elo = ladder.ratings.elo
+    elo = results.ratings.elo
     assert elo[0] == 0 and list(elo) == sorted(elo)
-    assert (np.diff(elo) > 50).all() and len(ladder.results) == 6
-    assert is_picture(*plot_ratings(ladder.ratings, "Connect Four", tmp_path / "ladder.svg"))
+    assert (np.diff(elo) > 50).all() and len(results.results) == 6
+    assert is_picture(*plot_ratings(results.ratings, "Connect Four", tmp_path / "ladder.svg"))
 
 
-def test_a_ladder_that_ends_early_rates_the_connected_agents():
+def test_a_round_robin_that_ends_early_rates_the_connected_agents():
     seen = []
-    ladder = play_ladder(
+    results = play_round_robin(
         TIC_TAC_TOE,
         agents("random", "uct:5", "uct:20", game=TIC_TAC_TOE),
         MatchSettings(10),
         progress=lambda who, done, total: seen.append((who, done, total)),
         stop=lambda: bool(seen) and seen[-1][1] >= 20,
     )
-    assert len(ladder.results) == 2 and len(ladder.ratings.names) == 3
+    assert len(results.results) == 2 and len(results.ratings.names) == 3
     assert seen[0][0] == "random – uct:5" and seen[0][2] == 30
 
 
-def test_a_ladder_that_ended_too_early_says_so():
+def test_a_round_robin_that_ended_too_early_says_so():
     with pytest.raises(ValueError, match="has no games"):
-        play_ladder(
+        play_round_robin(
             TIC_TAC_TOE,
             agents("random", "uct:5", game=TIC_TAC_TOE),
             MatchSettings(10),
@@ -58,9 +58,9 @@ def test_a_ladder_that_ended_too_early_says_so():
 
 
 @pytest.mark.parametrize("specs", [["random"], ["random", "uct:5", "random"]])
-def test_a_ladder_needs_different_agents(specs):
+def test_a_round_robin_needs_different_agents(specs):
     with pytest.raises(ValueError, match=r"two or more agents|is given 2 times"):
-        play_ladder(TIC_TAC_TOE, agents(*specs, game=TIC_TAC_TOE), MatchSettings(2))
+        play_round_robin(TIC_TAC_TOE, agents(*specs, game=TIC_TAC_TOE), MatchSettings(2))
 
 
 def solved(count):

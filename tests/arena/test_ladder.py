@@ -200,6 +200,15 @@ def test_a_ladder_stops_at_once_and_keeps_what_was_played():
     assert len(playing.results) == 2
 
 
+def test_no_pair_plays_an_opening_twice():
+    game = make_game("tic-tac-toe")
+    begun = begin_ladder(game, "uct:20", 0, plies=1)
+    assert 1 < len(begun.openings) < 12
+    ladder = play(begun, ["uct:20", "random"], 10_000, game=game)
+    assert ladder.pairs[0].rounds == len(begun.openings)
+    assert ladder.games == 2 * len(begun.openings)
+
+
 def test_the_time_limit_ends_a_ladder_and_is_reported():
     seen, agents = [], [parse_agent(spec, CONNECT_FOUR) for spec in SPECS]
     begun, _ = begin_ladder(CONNECT_FOUR, "uct:50", 0).with_agents(dict.fromkeys(SPECS, ""))

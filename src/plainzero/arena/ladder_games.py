@@ -18,7 +18,7 @@ from plainzero.opponents.search_agent import child_seed
 LadderProgress = Callable[[str, float, float], None]
 """Called with the pair that plays, and what is done of what is to do: seconds or games."""
 
-_OPENINGS = 48
+_OPENINGS = 100
 _GRACE = 1.1  # a batch may take a little longer than the limit rather than be lost
 
 
@@ -72,9 +72,10 @@ class LadderPlay:
     def run(
         self, limits: LadderLimits, progress: LadderProgress | None = None, stop: Stop | None = None
     ) -> None:
-        """Plays until a limit is reached or `stop` returns true.
+        """Plays until a limit is reached, `stop` returns true, or all pairs have met often enough.
 
-        No batch is started that is likely to exceed the time.
+        No batch is started that is likely to exceed the time, and no pair plays an opening twice,
+        because such games would not be independent.
         """
         start, games = time.monotonic(), 0
         seconds = limits.minutes * 60
@@ -90,12 +91,13 @@ class LadderPlay:
                 done_most = max(shares, key=lambda share: share[0] / share[1], default=(done, 0))
                 progress(" – ".join(map(label_of, pair)), *done_most)
 
-        def is_in_time(pair: tuple[str, str]) -> bool:
+        def may_play(pair: tuple[str, str]) -> bool:
             left = start + seconds - time.monotonic()
-            return not seconds or self._expected_seconds(pair) <= left * _GRACE
+            is_in_time = not seconds or self._expected_seconds(pair) <= left * _GRACE
+            return is_in_time and self.ladder.pair(*pair).rounds < len(self._openings)
 
         while not is_over() and (not limits.games or games < limits.games):
-            pair = choose_pair(self.ladder, self._costs, self.focus, is_in_time)
+            pair = choose_pair(self.ladder, self._costs, self.focus, may_play)
             if pair is None:
                 break
             games += self._play(pair, functools.partial(report, pair, games), is_over)
@@ -103,8 +105,8 @@ class LadderPlay:
     def _play(self, pair: tuple[str, str], report: Callable[[int, int], None], stop: Stop) -> int:
         """Plays a batch and saves the ladder; returns the number of games finished."""
         before, start = self.ladder.pair(*pair), time.monotonic()
-        rounds = range(before.rounds, before.rounds + count_rounds(self._cost(pair)))
-        openings = tuple(self._openings[number % len(self._openings)] for number in rounds)
+        rounds = count_rounds(self._cost(pair))
+        openings = tuple(self._openings[before.rounds : before.rounds + rounds])
         names = (zlib.crc32(name.encode()) for name in pair)
         seed = child_seed(self.ladder.seed, *names, before.rounds)
         agents = (self._agents[pair[0]], self._agents[pair[1]])

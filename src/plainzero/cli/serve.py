@@ -36,6 +36,9 @@ def serve(
     ] = None,
     minutes: Annotated[float, typer.Option(min=0.01, help="Training time, with --train.")] = 20.0,
     home: Annotated[Path, typer.Option(help="Folder for new runs.")] = Path("runs"),
+    ladders: Annotated[
+        Path, typer.Option(help="Folder of your ladders, as `plainzero rate GAME` makes them.")
+    ] = Path("ladders"),
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
         int | None,
@@ -84,6 +87,7 @@ def serve(
                 games=tuple(games or ()),
                 default_game=train or "",
                 home=home,
+                ladders=ladders,
                 can_train=can_train,
                 niceness=niceness,
                 host=host,

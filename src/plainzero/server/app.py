@@ -21,6 +21,7 @@ from plainzero.server.api import page_files as pages
 from plainzero.server.api.access_control import AccessControl
 from plainzero.server.api.errors import INTERNAL_ERROR, describe_invalid, is_client_error
 from plainzero.server.api.game_routes import make_game_routes
+from plainzero.server.api.ladder_routes import make_ladder_routes
 from plainzero.server.api.openapi import message_schemas
 from plainzero.server.api.run_routes import make_run_routes
 from plainzero.server.api.search_routes import make_search_routes
@@ -99,6 +100,7 @@ def make_app(services: Services, page_folder: Path = pages.FOLDER) -> AccessCont
     app.include_router(make_game_routes(services), prefix="/api")
     app.include_router(make_search_routes(services), prefix="/api")
     app.include_router(make_run_routes(services), prefix="/api")
+    app.include_router(make_ladder_routes(services), prefix="/api")
 
     @app.websocket("/api/socket")
     async def connect(socket: WebSocket) -> None:

@@ -23,6 +23,7 @@ class ServerOptions:
     games: tuple[str, ...] = ()  # the user's own, as path/to/file.py:ClassName
     default_game: str = ""  # "": the first of `games`, or of the runs, or Connect Four
     home: Path = Path("runs")  # where new runs are created
+    ladders: Path = Path("ladders")  # the user's own
     can_train: bool = True
     niceness: int = 10  # of training processes; searches that somebody waits for come first
     host: str = "127.0.0.1"

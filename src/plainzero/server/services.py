@@ -1,4 +1,4 @@
-"""What all requests share: games, positions, runs, networks, agents, searches and traces."""
+"""What all requests share: games, positions, runs, ladders, networks, agents and searches."""
 
 import functools
 import importlib.util
@@ -15,6 +15,7 @@ from plainzero.server.api.schemas.games import About, Health, Position
 from plainzero.server.api.schemas.runs import ResumeRun, RunInfo, StartRun
 from plainzero.server.api.schemas.searching import SearchAgent
 from plainzero.server.game_catalogue import Catalogue
+from plainzero.server.ladders.ladders import Ladders
 from plainzero.server.options import ServerOptions
 from plainzero.server.position_views import Positions
 from plainzero.server.runs.catalogue import AlreadyTraining, Runs
@@ -54,6 +55,13 @@ class Services:
             name_of=self.catalogue.add,
             niceness=options.niceness,
             games=(*options.games, options.default_game),
+        )
+        self.ladders = Ladders(
+            options.ladders.resolve(),
+            self.catalogue,
+            self.runs,
+            options.niceness,
+            options.can_train and _can_learn(),
         )
         self.networks = LoadedNetworks(self.runs)
         self.agents = Agents(options, self.networks)
@@ -161,6 +169,7 @@ class Services:
         try:
             self.scheduler.close()
             self.agents.close()
+            self.ladders.close()
         finally:
             stopped = self.runs.close()
         for path in stopped:

@@ -481,6 +481,75 @@ export interface components {
             resigned: number | null;
         };
         /**
+         * Ladder
+         * @description A game's ladder, strongest agent first.
+         */
+        Ladder: {
+            /** Anchor */
+            anchor: string;
+            /** Rungs */
+            rungs: components["schemas"]["LadderRung"][];
+            /** Pairs */
+            pairs: components["schemas"]["LadderPair"][];
+            /** Games */
+            games: number;
+            /** Seconds */
+            seconds: number;
+            /** Draw Rate */
+            draw_rate: number;
+            /** Widening */
+            widening: number;
+            /** Made */
+            made: string;
+            /** Command */
+            command: string;
+            /** Is Bundled */
+            is_bundled: boolean;
+            placement: components["schemas"]["Placement"] | null;
+            /** Can Place */
+            can_place: boolean;
+        };
+        /**
+         * LadderPair
+         * @description The games between two agents, the stronger one first.
+         */
+        LadderPair: {
+            /** First */
+            first: number;
+            /** Second */
+            second: number;
+            /** Wins */
+            wins: number;
+            /** Draws */
+            draws: number;
+            /** Losses */
+            losses: number;
+            /** Expected */
+            expected: number;
+        };
+        /**
+         * LadderRung
+         * @description A rated agent.
+         */
+        LadderRung: {
+            /** Label */
+            label: string;
+            /** Elo */
+            elo: number;
+            /** Error */
+            error: number;
+            /** Games */
+            games: number;
+            /** Score */
+            score: number;
+            /** Agent */
+            agent: (components["schemas"]["SearchAgent"] | components["schemas"]["NetworkAgent"] | components["schemas"]["AlphaBetaAgent"] | components["schemas"]["PerfectAgent"] | components["schemas"]["RandomAgent"]) | null;
+            /** Family */
+            family: string;
+            /** Simulations */
+            simulations: number;
+        };
+        /**
          * Limits
          * @description The limits of one request.
          */
@@ -663,6 +732,41 @@ export interface components {
             row: number;
             /** Col */
             col: number;
+        };
+        /**
+         * PlaceRun
+         * @description Places a run on its game's ladder.
+         */
+        PlaceRun: {
+            /** Game */
+            game: string;
+            /** Run */
+            run: string;
+            /**
+             * Simulations
+             * @default 100
+             */
+            simulations?: number;
+            /**
+             * Minutes
+             * @default 2
+             */
+            minutes?: number;
+        };
+        /**
+         * Placement
+         * @description The games that place a run on the ladder.
+         */
+        Placement: {
+            /** Run */
+            run: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "running" | "finished" | "failed";
+            /** Message */
+            message: string;
         };
         /**
          * PlayRequest
@@ -1351,6 +1455,9 @@ export type Generation = components['schemas']['Generation'];
 export type Health = components['schemas']['Health'];
 export type ImportRequest = components['schemas']['ImportRequest'];
 export type ImportedGame = components['schemas']['ImportedGame'];
+export type Ladder = components['schemas']['Ladder'];
+export type LadderPair = components['schemas']['LadderPair'];
+export type LadderRung = components['schemas']['LadderRung'];
 export type Limits = components['schemas']['Limits'];
 export type Move = components['schemas']['Move'];
 export type MoveOutcome = components['schemas']['MoveOutcome'];
@@ -1363,6 +1470,8 @@ export type OutcomesRequest = components['schemas']['OutcomesRequest'];
 export type Parameter = components['schemas']['Parameter'];
 export type PerfectAgent = components['schemas']['PerfectAgent'];
 export type Place = components['schemas']['Place'];
+export type PlaceRun = components['schemas']['PlaceRun'];
+export type Placement = components['schemas']['Placement'];
 export type PlayRequest = components['schemas']['PlayRequest'];
 export type Point = components['schemas']['Point'];
 export type PolicyShare = components['schemas']['PolicyShare'];

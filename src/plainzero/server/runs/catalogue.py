@@ -134,6 +134,11 @@ class Runs:
             raise UnknownRun(f"unknown run {run!r}; available: {some}")
         return readers[run]
 
+    def name_of_folder(self, folder: Path) -> str | None:
+        """The name of the run in that folder, if it is one of these."""
+        path = folder.resolve()
+        return next((name for name, one in self._scan().items() if one.path == path), None)
+
     def games(self, run: str, generation: int | None, first: int, count: int) -> GameList:
         """Self-play games of a generation, by default the newest."""
         return self._games.browse(self.reader(run), generation, first, count)

@@ -73,6 +73,18 @@ def test_the_dispersion_is_the_ratio_of_variances():
     assert simulate(generator, 3000).dispersion == pytest.approx(1.0, abs=0.05)
 
 
+def test_intervals_widen_if_strength_is_not_one_number():
+    """Each beats the next one of a circle in 80 of 100 games."""
+    names = NAMES[:4]
+    ladder = Ladder("connect-four", names[0], 0, (), dict.fromkeys(names, ""))
+    for i, j in ((0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)):
+        wins = 80 if j == (i + 1) % 4 else 50
+        ladder = ladder.with_pair(Pair(names[i], names[j], wins, 0, 100 - wins, 50, wins**2 / 50))
+    assert [rung.elo for rung in ladder.rungs] == pytest.approx([0] * 4, abs=1)
+    assert ladder.dispersion > 10
+    assert all(rung.error > 200 for rung in ladder.rungs if rung.agent != names[0])
+
+
 def test_another_anchor_changes_no_difference():
     ladder = simulate(np.random.default_rng(3), 100)
     other = dataclasses.replace(ladder, anchor="uct:100")
@@ -116,10 +128,29 @@ def test_the_next_pair_reduces_the_variance_most_for_its_cost(seed, focus):
         cost = COSTS[pair[0]] + COSTS[pair[1]]
         return (empty - variance_after(ladder, pair, focus)) / (count_rounds(cost) * cost)
 
-    allowed = [p for p in itertools.combinations(NAMES, 2) if set(p) & set(focus)]
+    order = sorted(NAMES, key=lambda name: rungs(ladder)[name].elo)
+    allowed = [
+        pair
+        for pair in itertools.combinations(NAMES, 2)
+        if set(pair) & set(focus)
+        and (
+            abs(order.index(pair[0]) - order.index(pair[1])) == 1
+            or ladder.predict(*pair)[1] >= 0.03
+        )
+    ]
     chosen = choose_pair(ladder, costs_of(*NAMES), focus)
     assert gain(chosen) == pytest.approx(max(map(gain, allowed)), rel=1e-3)
     assert set(chosen) != {"random", "uct:10000"}
+
+
+def test_agents_meet_of_which_one_surely_wins_only_if_nobody_stands_between():
+    ladder = Ladder("connect-four", NAMES[0], 0, (), dict.fromkeys(NAMES[:3], ""))
+    for first, second in (("uct:1000", "uct:100"), ("uct:100", "random")):
+        ladder = ladder.with_pair(Pair(first, second, 60, 0, 0, 30, 120.0))
+    costs = costs_of(*NAMES[:3])
+    chosen = {choose_pair(ladder, costs, [name]) for name in NAMES[:3]}
+    assert chosen <= {("uct:1000", "uct:100"), ("random", "uct:100")}
+    assert choose_pair(ladder, costs, ["random"], lambda p: "uct:100" not in p) is None
 
 
 def test_a_new_agent_first_meets_its_expected_neighbour():

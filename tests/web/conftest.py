@@ -11,6 +11,10 @@ import pytest
 from browsing import PATIENCE, ROOT
 from missing_programs import do_without
 
+from plainzero import make_game
+from plainzero.arena.ladder import Ladder, Pair
+from plainzero.arena.ladder_files import write_ladder
+from plainzero.arena.ladder_games import begin_ladder
 from plainzero.server.api.page_files import FOLDER, is_built
 
 OWN_GAME = ROOT / "examples" / "nim.py"
@@ -53,11 +57,36 @@ def home(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(run_folder, home) -> Iterator[str]:
+def ladders(tmp_path_factory) -> Path:
+    """The folder of the user's own ladders, with one of tic-tac-toe."""
+    folder = tmp_path_factory.mktemp("ladders")
+    agents = dict.fromkeys(["uct:1000", "random", "uct:100", "gtp:best"], "")
+    pairs = (
+        Pair("uct:1000", "random", 17, 2, 1, 10, 33.0),
+        Pair("uct:1000", "uct:100", 8, 6, 6, 10, 13.0),
+        Pair("uct:1000", "gtp:best", 5, 10, 5, 10, 12.0),
+    )
+    openings = begin_ladder(make_game("tic-tac-toe"), "uct:1000", 0).openings
+    ladder = Ladder("tic-tac-toe", "uct:1000", 0, openings, agents, pairs, 60.0)
+    write_ladder(ladder, folder / "tic-tac-toe.json")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def address(run_folder, home, ladders) -> Iterator[str]:
     """A running server with the small run and a game from a file."""
     command = [sys.executable, "-m", "plainzero.cli", "serve", "--port", "0", "--nice", "0"]
     process = subprocess.Popen(
-        [*command, str(run_folder), "--home", str(home), "--game", f"{OWN_GAME}:Nim"],
+        [
+            *command,
+            str(run_folder),
+            "--home",
+            str(home),
+            "--ladders",
+            str(ladders),
+            "--game",
+            f"{OWN_GAME}:Nim",
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -11,6 +11,8 @@ VIEWS = {
     "play": (f"/play?{PLAYED}", "Tic"),
     "watch": (f"/watch?{PLAYED}&simulations=60&think=1", "nodes shown"),
     "formula": ("/formula", "prograde"),
+    "ladder": ("/ladder?game=connect-four", "Perfect play"),
+    "ladder-own": ("/ladder?game=tic-tac-toe", "Place on the ladder"),
     "training": ("/training", "small"),
     "training-run": ("/training/small", "Loss"),
     "training-games": ("/training/small?tab=games&generation=3&game=2", "Game"),

@@ -1,8 +1,8 @@
 """A game's ladder: agents rated by games that were spent where they tell most.
 
 Unlike a round robin, only some agents meet, and games can be added at any time. The interval of a
-rating is that of its difference from the anchor. If the games of an opening vary more than the
-model allows, all intervals widen by the square root of that ratio, the `dispersion`.
+rating is that of its difference from the anchor. If results vary more than the model allows, all
+intervals widen by the square root of that ratio, the `dispersion`.
 """
 
 import dataclasses
@@ -120,21 +120,26 @@ class Ladder:
 
     @functools.cached_property
     def dispersion(self) -> float:
-        """How much more the points of a round vary than if all games were independent; 1 or more.
+        """How much more points vary than independent games by the ratings would; 1 or more.
 
-        Games are independent samples of the model if the outcome depends on the two ratings alone.
+        The larger of two ratios: of the points of rounds, and of those of whole pairs, which
+        differ from what is expected if strength is not one number.
         """
-        found, expected, rounds = 0.0, 0.0, 0
-        for pair in self.pairs:
-            if pair.rounds and pair.first in self.rated:
-                score, variance = self.predict(pair.first, pair.second)
-                games = pair.games / pair.rounds
-                mean = games * score
-                found += pair.squares - 2 * mean * pair.points + pair.rounds * mean**2
-                expected += pair.rounds * games * variance
-                rounds += pair.rounds
-        freedom = max(1, rounds - len(self.rated))
-        return max(1.0, found / expected * rounds / freedom) if expected else 1.0
+        counted = [p for p in self.pairs if p.rounds and p.first in self.rated]
+        by_round, by_pair, expected = 0.0, 0.0, 0.0
+        for pair in counted:
+            score, variance = self.predict(pair.first, pair.second)
+            mean = pair.games / pair.rounds * score
+            by_round += pair.squares - 2 * mean * pair.points + pair.rounds * mean**2
+            by_pair += (pair.points - pair.games * score) ** 2
+            expected += pair.games * variance
+        rounds = sum(pair.rounds for pair in counted)
+        ratios = [
+            found / expected * count / (count - len(self.rated))
+            for found, count in ((by_round, rounds), (by_pair, len(counted)))
+            if count > len(self.rated)  # the ratings and the draws fit that many numbers exactly
+        ]
+        return max([1.0, *ratios])
 
     @functools.cached_property
     def rungs(self) -> tuple[Rung, ...]:

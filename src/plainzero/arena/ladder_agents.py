@@ -54,7 +54,7 @@ _GUESS_PER_TENFOLD = 300.0
 
 def natural_agents(game: Game) -> list[str]:
     """The agents that can be rated in this game without training anything."""
-    agents = ["random", "puct:1000", *(f"uct:{count}" for count in (100, 1000, 10_000))]
+    agents = ["random", "puct:1000", *(f"uct:{count}" for count in (100, 300, 1000, 3000, 10_000))]
     if game.num_players == 2 and not has_chance(game):
         depth = int(math.log(_ALPHA_BETA_NODES) / math.log(max(2, game.num_actions)))
         agents.append(f"alphabeta:{max(2, depth)}")

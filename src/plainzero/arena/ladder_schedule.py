@@ -17,6 +17,7 @@ from plainzero.arena.ladder_agents import expected_elo
 from plainzero.arena.ratings import ELO
 
 _BATCH_COST = 1_200_000.0  # microseconds for a move of both agents in all rounds of a batch
+_SURE = 0.03  # variance of a score; a game that is won in 97 of 100 cases has less
 _FEWEST_ROUNDS, _MOST_ROUNDS = 2, 12
 
 
@@ -43,13 +44,20 @@ def choose_pair(
     first_pairs = [pair for pair in pairs if _newcomer(ladder, pair)]
     if first_pairs:
         return min(first_pairs, key=functools.partial(_first_distances, ladder))
-    known = [pair for pair in pairs if set(pair) <= set(ladder.rated)]
+    known = [pair for pair in pairs if set(pair) <= set(ladder.rated) and _is_open(ladder, pair)]
     return max(known, key=functools.partial(_gain, ladder, costs, focus), default=None)
 
 
 def count_rounds(cost: float) -> int:
     """The openings of a batch, by the cost of a move of both agents: costly batches are short."""
     return int(min(_MOST_ROUNDS, max(_FEWEST_ROUNDS, _BATCH_COST / cost)))
+
+
+def _is_open(ladder: Ladder, pair: tuple[str, str]) -> bool:
+    """Whether either may win, or at least nobody stands between them."""
+    places = [rung.agent for rung in ladder.rungs]
+    is_next = abs(places.index(pair[0]) - places.index(pair[1])) == 1
+    return is_next or ladder.predict(*pair)[1] >= _SURE
 
 
 def _newcomer(ladder: Ladder, pair: tuple[str, str]) -> str | None:

@@ -156,6 +156,7 @@ export function choiceQuery(choice: AgentChoice): Record<string, QueryValue> {
     simulations: isSearch(kind) && budget === "simulations" ? choice.simulations : null,
     seconds: isSearch(kind) && budget === "seconds" ? choice.seconds : null,
     depth: kind === "alphabeta" ? choice.depth : null,
+    proofs: isSearch(kind) && !choice.proves ? "0" : null,
   };
 }
 
@@ -178,5 +179,6 @@ export function readChoice(query: URLSearchParams): AgentChoice | null {
     simulations: Math.max(1, Math.round(number("simulations") ?? DEFAULT_CHOICE.simulations)),
     seconds: seconds || DEFAULT_CHOICE.seconds,
     depth: Math.max(1, Math.round(number("depth") ?? DEFAULT_CHOICE.depth)),
+    proves: query.get("proofs") !== "0",
   };
 }

@@ -12,6 +12,7 @@ export const places: readonly Place[] = [
   { name: "play", title: "Play", icon: "board" },
   { name: "watch", title: "Watch", icon: "tree" },
   { name: "formula", title: "Formula", icon: "formula" },
+  { name: "ladder", title: "Ladder", icon: "ladder" },
   { name: "training", title: "Training", icon: "training" },
   { name: "learn", title: "Learn", icon: "learn" },
 ];

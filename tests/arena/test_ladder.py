@@ -81,7 +81,7 @@ def test_intervals_widen_if_strength_is_not_one_number():
         wins = 80 if j == (i + 1) % 4 else 50
         ladder = ladder.with_pair(Pair(names[i], names[j], wins, 0, 100 - wins, 50, wins**2 / 50))
     assert [rung.elo for rung in ladder.rungs] == pytest.approx([0] * 4, abs=1)
-    assert ladder.dispersion > 10
+    assert ladder.misfit > 10 and ladder.dispersion < 2
     assert all(rung.error > 200 for rung in ladder.rungs if rung.agent != names[0])
 
 
@@ -161,6 +161,16 @@ def test_a_new_agent_first_meets_its_expected_neighbour():
     empty = dataclasses.replace(ladder, pairs=())
     first = choose_pair(empty, agents, list(agents))
     assert "uct:1000" in first and "random" not in first
+
+
+def test_cheap_agents_have_their_first_games_before_costly_ones():
+    ladder = Ladder("connect-four", "uct:1000", 0, (), dict.fromkeys([*NAMES, "perfect"], ""))
+    costs, firsts = costs_of(*NAMES, "perfect"), []
+    for _ in range(len(costs) - 1):
+        pair = choose_pair(ladder, costs, list(costs))
+        firsts.append(next(name for name in pair if name not in ladder.rated))
+        ladder = ladder.with_pair(Pair(*pair, 1, 0, 1, 1, 1.0))
+    assert firsts == ["uct:100", "puct:1000", "random", "uct:10000", "perfect"]
 
 
 def test_only_allowed_pairs_are_chosen():

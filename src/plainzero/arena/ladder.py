@@ -1,20 +1,23 @@
 """A game's ladder: agents rated by games that were spent where they tell most.
 
 Unlike a round robin, only some agents meet, and games can be added at any time. The interval of a
-rating is that of its difference from the anchor. If results vary more than the model allows, all
-intervals widen by the square root of that ratio, the `dispersion`.
+rating is that of its difference from the anchor. Intervals widen if the games of an opening are
+alike, and if the results of pairs do not fit one number per agent.
 """
 
 import dataclasses
 import functools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from plainzero.arena.elo import NORMAL_95
 from plainzero.arena.match import MatchResult
 from plainzero.arena.openings import Opening
-from plainzero.arena.ratings import Pairing, Ratings, fit_ratings
+from plainzero.arena.ratings import ELO, Pairing, Ratings, fit_ratings
 from plainzero.games.contract import Game
 
 
@@ -96,7 +99,7 @@ class Ladder:
 
     @functools.cached_property
     def ratings(self) -> Ratings:
-        """The ratings of `rated`; the errors leave out the dispersion.
+        """The ratings of `rated`; their errors are those of the model alone.
 
         Raises:
             ValueError: if the anchor has no games.
@@ -104,7 +107,6 @@ class Ladder:
         if len(self.rated) < 2:
             raise ValueError(f"{self.anchor}, which is to be rated 0, has not finished any game")
         index = {name: number for number, name in enumerate(self.rated)}
-        pairs = [pair for pair in self.pairs if pair.games and pair.first in index]
         pairings = [
             Pairing(
                 index[pair.first],
@@ -114,40 +116,62 @@ class Ladder:
                 pair.losses,
                 self._virtual(pair),
             )
-            for pair in pairs
+            for pair in self._counted
         ]
         return fit_ratings(self.rated, pairings)
 
     @functools.cached_property
     def dispersion(self) -> float:
-        """How much more points vary than independent games by the ratings would; 1 or more.
-
-        The larger of two ratios: of the points of rounds, and of those of whole pairs, which
-        differ from what is expected if strength is not one number.
-        """
-        counted = [p for p in self.pairs if p.rounds and p.first in self.rated]
-        by_round, by_pair, expected = 0.0, 0.0, 0.0
-        for pair in counted:
+        """How much more the points of rounds vary than those of independent games; 1 or more."""
+        found, expected, rounds = 0.0, 0.0, 0
+        for pair in self._counted:
             score, variance = self.predict(pair.first, pair.second)
             mean = pair.games / pair.rounds * score
-            by_round += pair.squares - 2 * mean * pair.points + pair.rounds * mean**2
-            by_pair += (pair.points - pair.games * score) ** 2
+            found += pair.squares - 2 * mean * pair.points + pair.rounds * mean**2
             expected += pair.games * variance
-        rounds = sum(pair.rounds for pair in counted)
-        ratios = [
-            found / expected * count / (count - len(self.rated))
-            for found, count in ((by_round, rounds), (by_pair, len(counted)))
-            if count > len(self.rated)  # the ratings and the draws fit that many numbers exactly
-        ]
-        return max([1.0, *ratios])
+            rounds += pair.rounds
+        freedom = max(1, rounds - len(self.rated))
+        return max(1.0, found / expected * rounds / freedom)
+
+    @functools.cached_property
+    def misfit(self) -> float:
+        """How much more the points of pairs vary than by chance; about 1 if strength is one number.
+
+        1 if there are too few pairs to tell.
+        """
+        found, expected = 0.0, 0.0
+        for pair in self._counted:
+            score, variance = self.predict(pair.first, pair.second)
+            found += (pair.points - pair.games * score) ** 2
+            expected += pair.games * variance
+        count, freedom = len(self._counted), len(self._counted) - len(self.rated)
+        return max(1.0, found / expected * count / freedom) if freedom > 0 else 1.0
+
+    @functools.cached_property
+    def errors(self) -> NDArray[np.float64]:
+        """Half the 95 % interval of each of `rated`: by the model, or by its misfit if larger.
+
+        The second is the sandwich estimator with pairs as clusters: what the ratings would vary by
+        if each pair had an own deviation of the size found.
+        """
+        by_model = np.diag(self.ratings.covariance) * self.dispersion
+        scale = self.ratings.covariance / ELO
+        by_misfit = np.zeros(len(self.rated))
+        for pair in self._counted:
+            first, second = self.rated.index(pair.first), self.rated.index(pair.second)
+            residual = pair.points - pair.games * self.predict(pair.first, pair.second)[0]
+            by_misfit += ((scale[:, first] - scale[:, second]) * residual) ** 2
+        count = len(self._counted)
+        by_misfit *= count / max(1, count - len(self.rated))
+        found: NDArray[np.float64] = NORMAL_95 * np.sqrt(np.maximum(by_model, by_misfit))
+        return found
 
     @functools.cached_property
     def rungs(self) -> tuple[Rung, ...]:
         """The rated agents, strongest first."""
-        ratings, factor = self.ratings, math.sqrt(self.dispersion)
         rungs = [
-            Rung(name, float(elo), float(error) * factor, *self._record(name))
-            for name, elo, error in zip(self.rated, ratings.elo, ratings.errors, strict=True)
+            Rung(name, float(elo), float(error), *self._record(name))
+            for name, elo, error in zip(self.rated, self.ratings.elo, self.errors, strict=True)
         ]
         return tuple(sorted(rungs, key=lambda rung: -rung.elo))
 
@@ -185,6 +209,11 @@ class Ladder:
     def states(self, game: Game) -> list[Opening]:
         """The openings with their positions."""
         return [Opening(actions, _play(game, actions)) for actions in self.openings]
+
+    @functools.cached_property
+    def _counted(self) -> list[Pair]:
+        """The pairs with games between rated agents."""
+        return [pair for pair in self.pairs if pair.games and pair.first in self.rated]
 
     def _virtual(self, pair: Pair) -> float:
         """The virtual games of a pair: each agent has one, shared among its opponents by games."""

@@ -87,6 +87,7 @@ def as_dict(ladder: Ladder) -> dict[str, Any]:
         "unrated": ladder.unrated,
         "draw_rate_of_equals": ladder.ratings.draw_rate if has_ratings else None,
         "dispersion": ladder.dispersion if has_ratings else None,
+        "misfit": ladder.misfit if has_ratings else None,
         "seconds": round(ladder.seconds, 1),
         "made": ladder.made,
         "seed": ladder.seed,

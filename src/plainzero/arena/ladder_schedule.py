@@ -43,7 +43,7 @@ def choose_pair(
     ]
     first_pairs = [pair for pair in pairs if _newcomer(ladder, pair)]
     if first_pairs:
-        return min(first_pairs, key=functools.partial(_first_distances, ladder))
+        return min(first_pairs, key=functools.partial(_first_order, ladder, costs))
     known = [pair for pair in pairs if set(pair) <= set(ladder.rated) and _is_open(ladder, pair)]
     return max(known, key=functools.partial(_gain, ladder, costs, focus), default=None)
 
@@ -66,14 +66,18 @@ def _newcomer(ladder: Ladder, pair: tuple[str, str]) -> str | None:
     return new[0] if len(new) == 1 else None
 
 
-def _first_distances(ladder: Ladder, pair: tuple[str, str]) -> tuple[float, float]:
-    """How far a newcomer is expected to be from the anchor, and from its opponent.
+def _first_order(
+    ladder: Ladder, costs: Mapping[str, float], pair: tuple[str, str]
+) -> tuple[float, float, float]:
+    """Newcomers of little cost first, since time may be short; among them, those near the anchor.
 
-    Those near the anchor come first, so that others find rated neighbours.
+    So each finds rated neighbours, of which it meets the one that is expected to be nearest. Up to
+    twice the cost of the anchor is little.
     """
-    newcomer = _newcomer(ladder, pair)
-    first, second = map(expected_elo, pair)
-    return abs(expected_elo(newcomer or "") - expected_elo(ladder.anchor)), abs(first - second)
+    newcomer, first, second = _newcomer(ladder, pair) or "", *map(expected_elo, pair)
+    extra = max(0.0, costs[newcomer] - 2 * costs.get(ladder.anchor, 0.0))
+    distance = abs(expected_elo(newcomer) - expected_elo(ladder.anchor))
+    return extra, distance, abs(first - second)
 
 
 def _gain(

@@ -3,6 +3,8 @@
 from plainzero.arena.ladder import Ladder
 from plainzero.arena.ladder_agents import label_of
 
+_MISFIT = 3.0  # worth a word; with few pairs, 2 can be chance
+
 
 def write_markdown(ladder: Ladder) -> str:
     """Two tables, the ratings and the games of each pair, and how they were made."""
@@ -54,9 +56,12 @@ def describe(ladder: Ladder) -> str:
             f"{machine['cores']} cores of {machine['cpu']}"
         )
         parts.append(f"`{made['command']}`")
-    draws = f"Equal agents draw {100 * ladder.ratings.draw_rate:.0f} % of their games"
-    wider = f"intervals are widened by {ladder.dispersion**0.5:.2f}"
-    return "; ".join(parts) + f". {draws}" + (f"; {wider}." if ladder.dispersion > 1 else ".")
+    draws = f"Equal agents draw {100 * ladder.ratings.draw_rate:.0f} % of their games."
+    misfit = (
+        f" Strength is not one number here: the results of pairs vary {ladder.misfit:.0f} times as "
+        "much as by chance, which widens the intervals."
+    )
+    return "; ".join(parts) + f". {draws}" + misfit * (ladder.misfit >= _MISFIT)
 
 
 def _code(agent: str) -> str:

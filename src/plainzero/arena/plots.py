@@ -93,7 +93,7 @@ def plot_ladder(ladder: Ladder, title: str, path: Path) -> list[Path]:
         left.minorticks_off()
         left.set_xlabel("simulations per move")
         left.set_ylabel(f"Elo above {label_of(ladder.anchor)}, 95 % intervals")
-        left.legend(frameon=False, loc="upper left")
+        left.legend(frameon=False)
         places = range(len(others))
         errors = [rung.error for rung in others]
         right.errorbar(places, [rung.elo for rung in others], yerr=errors, **_points(_INK))
@@ -143,8 +143,11 @@ def plot_curve(
 
 
 def _tick_labels(counts: Sequence[int]) -> tuple[list[int], list[str]]:
-    """All numbers of simulations, as places and as texts."""
-    places = sorted(set(counts))
+    """Numbers of simulations that have room beside each other, as places and as texts."""
+    places: list[int] = []
+    for count in sorted(set(counts)):
+        if not places or count >= 1.9 * places[-1]:
+            places.append(count)
     return places, [f"{place:,}" for place in places]
 
 

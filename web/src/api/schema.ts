@@ -497,8 +497,8 @@ export interface components {
             seconds: number;
             /** Draw Rate */
             draw_rate: number;
-            /** Widening */
-            widening: number;
+            /** Misfit */
+            misfit: number;
             /** Made */
             made: string;
             /** Command */

@@ -55,7 +55,7 @@ def describe_ladder(ladder: Ladder, is_bundled: bool, name_of_run: NameOfRun) ->
         games=ladder.games,
         seconds=ladder.seconds,
         draw_rate=ladder.ratings.draw_rate,
-        widening=ladder.dispersion**0.5,
+        misfit=ladder.misfit,
         made=", ".join(filter(None, (str(made.get("date", "")), place))),
         command=str(made.get("command", "")) if is_bundled else "",
         is_bundled=is_bundled,

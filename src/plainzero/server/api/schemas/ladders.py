@@ -49,7 +49,7 @@ class Ladder(Message):
     games: int
     seconds: float  # of play
     draw_rate: float  # of equal agents
-    widening: float  # factor of the intervals, if results vary more than the model allows
+    misfit: float  # how much more the results of pairs vary than by chance; 1 or more
     made: str  # when and where
     command: str  # that made it; empty if not bundled
     is_bundled: bool

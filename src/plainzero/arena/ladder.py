@@ -152,7 +152,7 @@ class Ladder:
         """Half the 95 % interval of each of `rated`: by the model, or by its misfit if larger.
 
         The second is the sandwich estimator with pairs as clusters: what the ratings would vary by
-        if each pair had an own deviation of the size found.
+        if each pair had an own deviation of the size found. It needs more pairs than agents.
         """
         by_model = np.diag(self.ratings.covariance) * self.dispersion
         scale = self.ratings.covariance / ELO
@@ -161,8 +161,8 @@ class Ladder:
             first, second = self.rated.index(pair.first), self.rated.index(pair.second)
             residual = pair.points - pair.games * self.predict(pair.first, pair.second)[0]
             by_misfit += ((scale[:, first] - scale[:, second]) * residual) ** 2
-        count = len(self._counted)
-        by_misfit *= count / max(1, count - len(self.rated))
+        freedom = len(self._counted) - len(self.rated)
+        by_misfit *= len(self._counted) / freedom if freedom > 0 else 0.0
         found: NDArray[np.float64] = NORMAL_95 * np.sqrt(np.maximum(by_model, by_misfit))
         return found
 

@@ -122,8 +122,8 @@ function lines(series: readonly ChartSeries[], within: HTMLElement): uPlot.Serie
 
 function bandEnds(series: readonly ChartSeries[]): uPlot.Series[] {
   return series.filter(hasBand).flatMap(() => [
-    { width: 0, points: { show: false } },
-    { width: 0, points: { show: false } },
+    { width: 0, spanGaps: true, points: { show: false } },
+    { width: 0, spanGaps: true, points: { show: false } },
   ]);
 }
 

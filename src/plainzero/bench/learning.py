@@ -6,6 +6,7 @@ this table, never by one game alone.
 """
 
 import datetime
+import json
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from plainzero.arena.agent_specs import parse_agent
 from plainzero.arena.yardsticks.choose import yardstick_of
 from plainzero.arena.yardsticks.match_score import MatchScore
 from plainzero.arena.yardsticks.measurement import Effort, Measurement, Yardstick
+from plainzero.atomic_files import write_whole
 from plainzero.bench.measure import machine, versions
 from plainzero.devices import choose_device
 from plainzero.games.contract import Game
@@ -41,6 +43,7 @@ players for a territory."""
 
 _SIMULATIONS = {"go": (1, 100)}
 _USUAL_SIMULATIONS = (100,)
+_TRAINED = "trained.json"  # in a run's folder: the command that trained it, and how long it took
 _PAUSE = 1.0  # seconds between reports of a run
 
 Report = Callable[[str], None]
@@ -82,11 +85,11 @@ class LearnedGame:
     """A run by the default command, measured."""
 
     game: str
-    command: str  # that trained it
+    command: str  # that trained it; empty if `bench learning` did not train it
     yardstick: str
     target: float | None
     first_generation_seconds: float
-    wall_seconds: float  # of the command; 0 if it was not run
+    wall_seconds: float  # of the command; 0 if unknown
     strengths: list[Strength]
     failure: str = ""  # why there is nothing to measure
 
@@ -145,11 +148,15 @@ def _choose_yardstick(game: Game, options: LearningBenchOptions) -> Yardstick:
 def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedGame:
     game = make_game(name)
     yardstick, folder = _choose_yardstick(game, options), RunFolder(options.folder / game.name)
-    arguments = _train_arguments(name, options)
-    failure, start, wall_seconds = "", time.monotonic(), 0.0
+    trained, failure = folder.path / _TRAINED, ""
     if options.trains:
+        arguments, start = _train_arguments(name, options), time.monotonic()
         failure = _train(game.name, arguments, folder, options, report)
-        wall_seconds = time.monotonic() - start
+        command = " ".join(["plainzero train", *map(_quoted, arguments)])
+        if folder.path.is_dir():
+            found = {"command": command, "wall_seconds": time.monotonic() - start}
+            write_whole(trained, json.dumps(found).encode())
+    training = json.loads(trained.read_text()) if trained.is_file() else {}
     metrics = read_metrics(folder.metrics_file) if folder.metrics_file.exists() else []
     if not metrics:
         failure = failure or "no generation was completed"
@@ -164,11 +171,11 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
         strengths.append(_strength(share, latest, measured))
     return LearnedGame(
         game.name,
-        " ".join(["plainzero train", *map(_quoted, arguments)]),
+        training.get("command", ""),
         yardstick.name,
         yardstick.target,
         metrics[0]["seconds"] if metrics else 0.0,
-        wall_seconds,
+        training.get("wall_seconds", 0.0),
         strengths,
         failure,
     )

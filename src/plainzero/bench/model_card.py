@@ -62,7 +62,7 @@ def model_card(run: SavedRun, file: NetworkFile, report: Row, row: Row) -> str:
     machine, wall = report["machine"], row["wall_seconds"]
     versions = (f"{name} {v}" for name, v in report["versions"].items() if name != "open_spiel")
     facts = {
-        "Command": f"`{row['command']}`",
+        "Command": f"`{row['command']}`" if row["command"] else "unknown",
         "Date": report["date"],
         "Machine": ", ".join([*filter(None, [machine.get("gpu")]), _processor(machine)]),
         "Versions": ", ".join(versions),
@@ -113,7 +113,7 @@ def _strength_lines(row: Row) -> list[str]:
     found = row["strengths"][-1]["measured"]
     more = [f"{sims} simulations: {_more(m)}" for sims, m in found.items() if m["more"]]
     table = _table(["seconds", "simulations", "figure", "sample"], lines)
-    return [*table, "", *(f"At the end, {line}." for line in more)]
+    return [*table, *(f"\nAt the end, {line}." for line in more)]
 
 
 def _curve_lines(metrics: Sequence[Row]) -> list[str]:

@@ -15,7 +15,14 @@ from numba import types
 from plainzero.compiler.bind_rules import Binder
 from plainzero.compiler.cpu_kernels import compiled_as, kernel_function, rule_function
 from plainzero.games.check.quick_check import ensure_checked
-from plainzero.games.contract import RULES, Game, has_own_playouts, has_ownership, has_score
+from plainzero.games.contract import (
+    CHANCE,
+    RULES,
+    Game,
+    has_own_playouts,
+    has_ownership,
+    has_score,
+)
 
 _GAMES: dict[str, Game] = {}  # by tag
 
@@ -123,6 +130,11 @@ def ownership(state: Any, cells: Any) -> Any:
     return _game_of(state).ownership(state, cells)
 
 
+def awaits_chance(state: Any) -> bool:
+    """Whether chance is to move; compiled to False for games without chance."""
+    return bool(state.to_play == CHANCE)
+
+
 def reset(state: Any) -> Any:
     """Sets up a zeroed state."""
     return _game_of(state).reset(state)
@@ -209,6 +221,13 @@ def _largest_score(state: Any) -> Any:
 def _ownership(state: Any, cells: Any) -> Any:
     rule = _rule_for(state, "ownership")
     return lambda state, cells: rule(state, cells)
+
+
+@compiled_as(awaits_chance)
+def _awaits_chance(state: Any) -> Any:
+    if type(game_of_type(state)).chance_outcomes is Game.chance_outcomes:
+        return lambda state: False
+    return lambda state: state.to_play == CHANCE
 
 
 @compiled_as(reset)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import Kernel, kernel_function
 from plainzero.compiler.record_types import Record
-from plainzero.games.contract import CHANCE
-from plainzero.games.rules import legal_actions, play
+from plainzero.games.rules import awaits_chance, legal_actions, play
 from plainzero.search.kernels.decision import choose_action, write_policy_target
 from plainzero.search.kernels.gumbel import SMALLEST_PRIOR
 from plainzero.search.kernels.options import Options
@@ -151,7 +150,7 @@ def play_opening(scratch: Scratch, games: Games, b: int, plies: int) -> int:
 @kernel_function
 def play_chance(scratch: Scratch, games: Games, b: int) -> None:
     """Plays the moves of chance until a player is to move."""
-    while games.states[b].to_play == CHANCE and not games.states[b].is_over:
+    while awaits_chance(games.states[b]) and not games.states[b].is_over:
         if games.status[b].length >= games.moves.shape[1] - 1:
             scratch.work[b].faults |= NOT_ENDING
             return

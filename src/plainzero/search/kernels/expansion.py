@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.games.contract import CHANCE
-from plainzero.games.rules import chance_outcomes, legal_actions, play
+from plainzero.games.rules import awaits_chance, chance_outcomes, legal_actions, play
 from plainzero.search.kernels.amaf import clear_amaf
 from plainzero.search.kernels.lanes import (
     join_lanes,
@@ -97,7 +96,7 @@ def start_node(
 def play_chance_moves(tree: Tree, scratch: Scratch, b: int, node: int) -> None:
     """Plays chance's moves on a spare node until a player is to move; the node then waits."""
     state = tree.states[b, node]
-    while state.to_play == CHANCE and not state.is_over:
+    while awaits_chance(state) and not state.is_over:
         play(state, sample_chance(state, scratch, b))
     tree.nodes[b, node].mover = state.to_play
     tree.nodes[b, node].num_edges = 0 if state.is_over else WAITING
@@ -112,7 +111,7 @@ def expand(tree: Tree, scratch: Scratch, options: Options, b: int, place: int, k
     node, state, work = tree.nodes[b, place], tree.states[b, place], scratch.work[b]
     if state.is_over:
         return
-    is_chance, first, count = state.to_play == CHANCE, tree.roots[b].used_edges, 0
+    is_chance, first, count = awaits_chance(state), tree.roots[b].used_edges, 0
     actions = scratch.actions[b, k]
     join_lanes()
     if leads():

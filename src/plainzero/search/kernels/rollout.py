@@ -1,8 +1,8 @@
 """Random playouts, and the value of a leaf from them."""
 
 from plainzero.compiler.cpu_kernels import kernel_function
-from plainzero.games.contract import CHANCE, State
-from plainzero.games.rules import chance_outcomes, play, playout_actions
+from plainzero.games.contract import State
+from plainzero.games.rules import awaits_chance, chance_outcomes, play, playout_actions
 from plainzero.search.kernels.amaf import add_to_trail, learn_from_trail, write_trail
 from plainzero.search.kernels.options import AMAF_OFF, Options
 from plainzero.search.kernels.random_streams import random_below, random_unit
@@ -47,7 +47,7 @@ def rollout(state: State, scratch: Scratch, options: Options, b: int, place: int
         if state.turn >= options.max_turns:
             scratch.work[b].faults |= NOT_ENDING
             return place
-        if state.to_play == CHANCE:
+        if awaits_chance(state):
             action = sample_chance(state, scratch, b)
         else:
             count = playout_actions(state, actions)

@@ -1,17 +1,21 @@
 """`plainzero bench learning`: trains by the default command, then measures strength."""
 
 import json
+import threading
 
 import pytest
 
 from plainzero import check_game, make_game
 from plainzero.arena.yardsticks.measurement import Measurement
+from plainzero.bench import learning as bench_learning
 from plainzero.bench.learning import (
     STRANGER_GAMES,
     LearnedGame,
+    LearningBenchOptions,
     LearningReport,
     Strength,
     _at,
+    measure_learning,
 )
 from plainzero.cli.terminal.learning_table import print_learning
 
@@ -55,6 +59,21 @@ def test_a_run_without_a_generation_is_a_failure(plainzero, tmp_path):
     )
     (row,) = json.loads(out)["rows"]
     assert code == 0 and row["failure"] == "no generation was completed"
+
+
+def test_games_are_learned_at_once_and_reported_in_order(monkeypatch, tmp_path):
+    both, lines = threading.Barrier(2), []
+
+    def learn(name, options, report):
+        report(f"{name}: training")
+        both.wait(60)
+        return name
+
+    monkeypatch.setattr(bench_learning, "_learn", learn)
+    options = LearningBenchOptions(minutes=1, games=0, folder=tmp_path, device="cpu", at_once=2)
+    names = ["tic-tac-toe", "trio"]
+    assert measure_learning(names, options, lines.append).rows == names
+    assert sorted(max(lines, key=len).split("\n")) == ["tic-tac-toe: training", "trio: training"]
 
 
 def test_an_unknown_game_is_refused_before_anything_is_trained(plainzero, tmp_path):

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,6 +63,7 @@ class LearningBenchOptions:
     opponent: str = ""  # of a match, instead of each game's yardstick
     settings: tuple[str, ...] = ()  # of the runs, to compare with the defaults
     seed: int = 0
+    at_once: int = 1  # games that are trained or measured at the same time
     trains: bool = True  # otherwise the runs in the folder are measured again
 
 
@@ -129,7 +131,19 @@ def measure_learning(
                 "--measure-only to measure the runs in it"
             )
     date, on = datetime.date.today().isoformat(), machine() | _gpu(options.device)
-    rows = [_learn(name, options, report) for name in names]
+    lines: dict[str, str] = {}
+
+    def learn(name: str) -> LearnedGame:
+        def show(line: str) -> None:
+            lines[name] = line
+            report("\n".join(lines.values()))
+
+        learned = _learn(name, options, show)
+        lines.pop(name, None)
+        return learned
+
+    with ThreadPoolExecutor(options.at_once) as executor:
+        rows = list(executor.map(learn, names))
     described = asdict(options) | {"folder": str(options.folder)}
     found = versions() | {"torch": torch.__version__}
     return LearningReport(date, on, found, described, rows)

@@ -202,6 +202,9 @@ def learning(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    at_once: Annotated[
+        int, typer.Option(min=1, help="Games trained and measured at once, on the same device.")
+    ] = 1,
     measure_only: Annotated[
         bool, typer.Option("--measure-only", help="Measure the runs in the folder; train none.")
     ] = False,
@@ -228,6 +231,7 @@ def learning(
         opponent=opponent,
         settings=tuple(settings or ()),
         seed=seed,
+        at_once=at_once,
         trains=not measure_only,
     )
     console = Console(stderr=True)

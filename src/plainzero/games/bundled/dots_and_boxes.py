@@ -119,7 +119,7 @@ class DotsAndBoxes(Game):
         for row in range(self.rows):
             for col in range(self.cols):
                 place = (2 * row + 1) * (2 * self.cols + 1) + 2 * col + 1
-                cells[place] = 3.0 - 2.0 * state.owner[row, col]
+                cells[place] = 3.0 - 2.0 * state.owner[row * self.cols + col]
 
     def observe(self, state: Any, planes: Any) -> None:
         """The drawing, dots at even coordinates: lines, the mover's boxes, the opponent's."""

@@ -76,6 +76,14 @@ def test_games_are_learned_at_once_and_reported_in_order(monkeypatch, tmp_path):
     assert sorted(max(lines, key=len).split("\n")) == ["tic-tac-toe: training", "trio: training"]
 
 
+@pytest.mark.parametrize(("gpu", "shares"), [({}, ()), ({"gpu": "large"}, ("run.gpu_share=0.5",))])
+def test_games_learned_at_once_share_a_gpu(gpu, shares, monkeypatch, tmp_path):
+    monkeypatch.setattr(bench_learning, "_gpu", lambda device: gpu)
+    monkeypatch.setattr(bench_learning, "_learn", lambda name, options, report: options.settings)
+    options = LearningBenchOptions(1, 0, tmp_path, settings=("run.seed=1",), at_once=2)
+    assert measure_learning(["trio"], options, print).rows == [(*shares, "run.seed=1")]
+
+
 def test_an_unknown_game_is_refused_before_anything_is_trained(plainzero, tmp_path):
     code, out, err = plainzero("bench", "learning", "shogi", "--folder", str(tmp_path))
     assert (code, out) == (2, "") and "there is no game 'shogi'" in err

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,10 @@ def measure_learning(
                 f"{options.folder / game.name} is already a run; choose another --folder, or "
                 "--measure-only to measure the runs in it"
             )
-    date, on = datetime.date.today().isoformat(), machine() | _gpu(options.device)
+    date, gpu = datetime.date.today().isoformat(), _gpu(options.device)
+    if gpu and options.at_once > 1:
+        share = f"run.gpu_share={1 / options.at_once:.3g}"
+        options = replace(options, settings=(share, *options.settings))
     lines: dict[str, str] = {}
 
     def learn(name: str) -> LearnedGame:
@@ -146,7 +149,7 @@ def measure_learning(
         rows = list(executor.map(learn, names))
     described = asdict(options) | {"folder": str(options.folder)}
     found = versions() | {"torch": torch.__version__}
-    return LearningReport(date, on, found, described, rows)
+    return LearningReport(date, machine() | gpu, found, described, rows)
 
 
 def _gpu(device: str) -> dict[str, str]:

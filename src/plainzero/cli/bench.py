@@ -203,7 +203,8 @@ def learning(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     at_once: Annotated[
-        int, typer.Option(min=1, help="Games trained and measured at once, on the same device.")
+        int,
+        typer.Option(min=1, help="Games trained and measured at once; on a GPU they share it."),
     ] = 1,
     measure_only: Annotated[
         bool, typer.Option("--measure-only", help="Measure the runs in the folder; train none.")

@@ -160,6 +160,9 @@ class RunOptions:
     core. 1: a run limited by generations is bit-for-bit reproducible."""
     device: str = "auto"
     """cpu, cuda, cuda:1 and so on. auto: a GPU if one can be used."""
+    gpu_share: float = 1.0
+    """Share of the GPU for which the defaults of a new run are chosen: of its free memory and of
+    the usual number of concurrent games. For several runs on one GPU."""
     backend: str = "auto"
     """Backend of self-play; auto measures and keeps the fastest."""
     cache_bytes: int = 64 << 20
@@ -182,6 +185,8 @@ class RunOptions:
                 continue
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}; it cannot be negative")
+        if not 0 < self.gpu_share <= 1:
+            raise ValueError(f"gpu_share is {self.gpu_share}; it must be more than 0, at most 1")
 
 
 @dataclass(frozen=True)

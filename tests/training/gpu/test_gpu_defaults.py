@@ -37,6 +37,18 @@ def test_more_simulations_or_a_larger_network_leave_room_for_fewer_games():
     assert all(fitting(free=free).bit_count() == 1 for free in (10**8, 10**9, 10**10))
 
 
+def test_runs_that_share_a_gpu_have_fewer_games(large_gpu):
+    def games(name, *settings):
+        return new_config(make_game(name), "cuda:0", settings).selfplay.games
+
+    assert games("connect-four", "run.gpu_share=0.25") == 8192 // 4
+    assert games("gomoku", "run.gpu_share=0.125") == games("gomoku") // 8  # by its memory
+    assert games("gomoku", "run.gpu_share=0.125", "selfplay.games=4096") == 4096
+    for share in (0, -0.5, 1.5):
+        with pytest.raises(ValueError, match="gpu_share"):
+            games("connect-four", f"run.gpu_share={share}")
+
+
 def test_what_is_set_counts_before_the_number_of_games_is_chosen(large_gpu):
     few = new_config(make_game("gomoku"), "cuda:0", ["search.simulations=1600"])
     many = new_config(make_game("gomoku"), "cuda:0")

@@ -21,7 +21,7 @@ def gpu_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
     if _is_set("selfplay.games", settings):
         games = asked.selfplay.games
     else:
-        games = fit_games(game, asked.search, asked.network, free_bytes())
+        games = fit_games(game, asked.search, asked.network, free_bytes(), asked.run.gpu_share)
     return _changed(default_config(game, device, games), game, settings)
 
 
@@ -37,11 +37,13 @@ def _is_set(option: str, settings: Sequence[str]) -> bool:
     return any(setting.partition("=")[0].strip() == option for setting in settings)
 
 
-def fit_games(game: Game, search: SearchConfig, network: NetworkConfig, free: int) -> int:
+def fit_games(
+    game: Game, search: SearchConfig, network: NetworkConfig, free: int, share: float = 1.0
+) -> int:
     """The number of games side by side that fit into `free` bytes of a GPU: a power of two.
 
     Half of the memory is for their trees and for evaluating them; the rest for the replay and for
-    learning.
+    learning. Only a `share` of it is used, and of the most games.
     """
     simulations = max(search.simulations, search.visits)
     node_bytes, edge_bytes, game_bytes = bytes_each(game, search)
@@ -49,5 +51,5 @@ def fit_games(game: Game, search: SearchConfig, network: NetworkConfig, free: in
     moves = (game.max_turns + 1) * 4 * (game.num_actions + 2 * game.num_players + 2)
     cells = math.prod(game.observation_shape[1:]) or 1
     computed = 16 * cells * network.channels + 8 * math.prod(game.observation_shape)
-    fitting = free // 2 // (tree + moves + computed)
-    return int(2 ** max(0, min(_MOST_GAMES, fitting).bit_length() - 1)) if fitting else 1
+    fitting = int(share * min(_MOST_GAMES, free // 2 // (tree + moves + computed)))
+    return 1 << max(0, fitting.bit_length() - 1)

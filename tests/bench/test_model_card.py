@@ -20,10 +20,13 @@ COMMAND = "plainzero train tic-tac-toe --minutes 2 --seed 0"
 
 @pytest.fixture
 def run(tmp_path):
+    return write_run(tmp_path / "run", NetworkConfig(blocks=1, channels=8))
+
+
+def write_run(path, network):
     """A run of 40 generations, 3 seconds each, with the last two steps' weights."""
-    folder = RunFolder(tmp_path / "run")
+    folder = RunFolder(path)
     folder.make()
-    network = NetworkConfig(blocks=1, channels=8)
     folder.write_config(resolve_run(RunConfig(network=network), GAME), GAME, "tic-tac-toe")
     for step in (390, 400):
         save_weights(make_network(GAME, network, 0), folder.weights_file(step), {})
@@ -85,6 +88,14 @@ def test_a_card_states_command_time_strength_and_curve(plainzero, run, report, t
     about = read_network_file(weights).about
     assert about.startswith(f"{COMMAND}; 2026-11-18; not lost to perfect: ")
     assert about.endswith("97.5 % (90.0–100.0) with 100 simulations")
+
+
+def test_a_card_states_the_size_of_an_mlp(plainzero, report, tmp_path):
+    run = write_run(tmp_path / "run", NetworkConfig(kind="mlp", layers=3, width=16))
+    weights = tmp_path / "tic-tac-toe.safetensors"
+    plainzero("export", str(run), "--weights", str(weights), "--card", str(report))
+    card = (tmp_path / "tic-tac-toe.md").read_text()
+    assert "| Network | mlp, 3 layers of 16 units; step 400; 0.0 MB |" in card
 
 
 def test_a_report_of_another_run_is_refused(refused, run, report, tmp_path):

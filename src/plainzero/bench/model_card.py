@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from plainzero.networks.config import resolve_network
+from plainzero.networks.config import NetworkConfig, resolve_network
 from plainzero.opponents.network_files import NetworkFile
 from plainzero.training.metrics import read_metrics
 from plainzero.training.saved_run import SavedRun
@@ -69,8 +69,7 @@ def model_card(run: SavedRun, file: NetworkFile, report: Row, row: Row) -> str:
         "Time": f"{last['seconds'] / 60:.1f} minutes of the run's clock"
         + (f", {wall / 60:.1f} minutes wall clock for the whole command" if wall else ""),
         "Self-play": f"{last['total_games']:,} games, {last['total_positions']:,} positions",
-        "Network": f"{network.kind}, {network.blocks} blocks of {network.channels} channels; "
-        f"step {file.step:,}; {file.path.stat().st_size / 1e6:.1f} MB",
+        "Network": f"{_size(network)}; step {file.step:,}; {file.path.stat().st_size / 1e6:.1f} MB",
     }
     return "\n".join(
         [
@@ -93,6 +92,12 @@ def model_card(run: SavedRun, file: NetworkFile, report: Row, row: Row) -> str:
             "",
         ]
     )
+
+
+def _size(network: NetworkConfig) -> str:
+    if network.kind == "mlp":
+        return f"mlp, {network.layers} layers of {network.width} units"
+    return f"{network.kind}, {network.blocks} blocks of {network.channels} channels"
 
 
 def _processor(machine: Row) -> str:

@@ -33,7 +33,10 @@ def prepare_root(root: Node, config: SearchConfig, streams: Any) -> None:
 def choose_edge(node: Node, amaf_node: Node, config: SearchConfig, streams: Any) -> Edge:
     """An outcome of chance, or an edge by `config.selection`."""
     if node.mover == CHANCE:
-        return choose_outcome(node.edges, random_unit(streams, 0))
+        x = random_unit(streams, 0)
+        if config.chance == "drawn":
+            return choose_outcome(node.edges, x)
+        return choose_lacking_outcome(node.edges, x)
     if config.selection != "gumbel":
         return choose_by_score(node, amaf_node, config)
     if node.is_root:
@@ -47,6 +50,18 @@ def choose_outcome(edges: list[Edge], x: float) -> Edge:
     for edge in edges:
         total += edge.prior
         if total > x:
+            return edge
+    return edges[-1]
+
+
+def choose_lacking_outcome(edges: list[Edge], x: float) -> Edge:
+    """As `choose_outcome`, by the visits that each outcome lacks to have its share of them all."""
+    visits = 1 + sum(edge.tried for edge in edges)
+    lacking = [max(0.0, edge.prior * visits - edge.tried) for edge in edges]
+    total, all_lacking = 0.0, sum(lacking)
+    for edge, lack in zip(edges, lacking, strict=True):
+        total += lack
+        if total > x * all_lacking:
             return edge
     return edges[-1]
 

@@ -99,6 +99,7 @@ OPTIONS = {
     "visit_exponent": [0.0, 0.4, 0.8],
     "fpu": ["zero", "parent", "reduction", "infinite"],
     "fpu_reduction": [0.0, 1.0],
+    "chance": ["drawn"],
     "rollouts": [3],
     "rollout_weight": [0.5, 1.0],
     "leaves": [2, 5, 16],
@@ -230,6 +231,7 @@ LATER = {"game": "connect-four", "evaluator": "network", "moves": 2}
 BOXES = {"game": "dots-and-boxes", "evaluator": "network"}
 SHARP = {"game": "tic-tac-toe", "moves": 4, "evaluator": "uniform"}
 ROLLOUT = {"game": "tic-tac-toe", "evaluator": "rollout"}
+DICE = {"game": "pig", "evaluator": "network", "moves": 4}
 LEAVES = {"leaves": 5}
 GUMBEL = {"selection": "gumbel", "simulations": 40}
 
@@ -248,6 +250,7 @@ CASES = {
     "visit_exponent": (NETWORK, {}, [0.0, 1.0]),
     "fpu": (NETWORK, {}, ["parent", "reduction", "infinite"]),
     "fpu_reduction": (NETWORK, {"fpu": "reduction"}, [0.0, 1.0]),
+    "chance": (DICE, {"leaves": 3}, ["drawn"]),
     "rollouts": (ROLLOUT, {}, [3]),
     "rollout_weight": (NETWORK, {}, [0.5, 1.0]),
     "leaves": (NETWORK, {}, [2, 7]),

@@ -18,6 +18,7 @@ FirstPlayUrgency = Literal["auto", "zero", "parent", "reduction", "infinite"]
 Pending = Literal["count", "draw", "loss"]
 Amaf = Literal["off", "rave", "grave"]
 Choice = Literal["visits", "temperature", "lcb"]
+Chance = Literal["balanced", "drawn"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,11 @@ class SearchConfig:
     fpu_reduction · √(sum of the tried priors), or infinite. auto: infinite for uct, else zero."""
     fpu_reduction: float = 0.2
     """Factor of fpu=reduction (KataGo: 0.2)."""
+
+    chance: Chance = "balanced"
+    """Which outcome of chance a simulation follows. drawn: drawn by probability. balanced: drawn
+    among those visited less often than their probability demands, by how many visits they lack, so
+    that values depend less on luck."""
 
     # Evaluation.
     rollouts: int = 1

@@ -214,7 +214,7 @@ class Run:
             backend = self.config.run.backend
             new = make_evaluator(network, self.game, backend)
             old = make_evaluator(self._player, self.game, backend)
-            search = playing_search(self.config.search, STRENGTH_SIMULATIONS)
+            search = playing_search(self.game, self.config.search, STRENGTH_SIMULATIONS)
             if not self._gate(new, old, search, self.learner.step):
                 return False
         self._player.load_state_dict(network.state_dict())

@@ -68,5 +68,6 @@ class Precompiler:
         if config.run.gate:  # with matches on the GPU
             from plainzero.training.saved_run import STRENGTH_SIMULATIONS, playing_search
 
-            self._compilers.request_search(playing_search(config.search, STRENGTH_SIMULATIONS))
+            search = playing_search(game, config.search, STRENGTH_SIMULATIONS)
+            self._compilers.request_search(search)
         return self._compilers

@@ -41,6 +41,7 @@ RARER_OPTIONS = {
     "pending draws": ({"leaves": 3, "pending": "draw"}, "network"),
     "visits": ({"visits": 20}, "network"),
     "nodes": ({"nodes": 9}, "network"),
+    "drawn outcomes": ({"chance": "drawn"}, "network"),
 }
 OPTIONS |= RARER_OPTIONS
 CASES = [
@@ -71,6 +72,7 @@ OTHER_GAMES = (
 )
 OTHER_CASES = [
     *(f"{game} {options}" for game in OTHER_GAMES for options in ("uct", "gumbel")),
+    "pig(target=20,horizon=40) drawn outcomes",
     "hex(size=3) templates",
     "tic-tac-toe kept puct with a network",
     "hex(size=3) kept templates",

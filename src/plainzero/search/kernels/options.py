@@ -12,6 +12,7 @@ ONE_PLUS_SUM, SUM, NODE, MAX_ONE = range(4)
 FPU_ZERO, FPU_PARENT, FPU_REDUCTION, FPU_INFINITE = range(4)
 PENDING_COUNT, PENDING_DRAW, PENDING_LOSS = range(3)
 AMAF_OFF, RAVE, GRAVE = range(3)
+BALANCED, DRAWN = range(2)
 
 CODES = {
     "selection": ("uct", "puct", "puct-log", "gumbel"),
@@ -19,6 +20,7 @@ CODES = {
     "fpu": ("zero", "parent", "reduction", "infinite", "auto"),
     "pending": ("count", "draw", "loss"),
     "amaf": ("off", "rave", "grave"),
+    "chance": ("balanced", "drawn"),
 }
 """The names that `SearchConfig` has for the numbers above, in their order."""
 
@@ -37,6 +39,7 @@ class _Fields(NamedTuple):
     visit_exponent: float
     fpu: int  # FPU_ZERO, FPU_PARENT, FPU_REDUCTION or FPU_INFINITE
     fpu_reduction: float
+    chance: int  # BALANCED or DRAWN
     rollouts: int
     rollout_weight: float
     leaves: int

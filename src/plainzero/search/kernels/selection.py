@@ -22,6 +22,7 @@ from plainzero.search.kernels.gumbel import select_gumbel_interior, select_gumbe
 from plainzero.search.kernels.lanes import best_of_lanes, lane, leaders, leads, num_lanes
 from plainzero.search.kernels.options import (
     AMAF_OFF,
+    BALANCED,
     FPU_INFINITE,
     FPU_REDUCTION,
     FPU_ZERO,
@@ -52,23 +53,41 @@ def select_edge(tree: Tree, scratch: Scratch, options: Options, b: int, node: in
 def select_alone(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> int:
     """`select_edge` for chance and Gumbel's selection, which one thread computes alone."""
     if tree.nodes[b, node].mover == CHANCE:
-        return sample_outcome(tree, scratch, b, node)
+        return choose_outcome(tree, scratch, options, b, node)
     if node == ROOT:
         return select_gumbel_root(tree, scratch, options, b)
     return select_gumbel_interior(tree, scratch, options, b, node)
 
 
 @kernel_function
-def sample_outcome(tree: Tree, scratch: Scratch, b: int, node: int) -> int:
-    """An edge of a chance node, drawn by probability."""
-    x = random_unit(scratch.streams, b)
-    first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
+def choose_outcome(tree: Tree, scratch: Scratch, options: Options, b: int, node: int) -> int:
+    """An edge of a chance node, drawn by `outcome_weight`."""
+    first = tree.nodes[b, node].first_edge
+    last = first + tree.nodes[b, node].num_edges
+    visits, weights = 1, 1.0  # of the node, this one included; the sum of all weights
+    if options.chance == BALANCED:
+        for edge in range(first, last):
+            visits += tree.edges[b, edge].visits + pending_leaves(tree, options, b, edge)
+        weights = 0.0
+        for edge in range(first, last):
+            weights += outcome_weight(tree, options, b, edge, visits)
+    x = random_unit(scratch.streams, b) * weights
     total = 0.0
-    for edge in range(first, first + count):
-        total += float(tree.edges[b, edge].prior)
+    for edge in range(first, last):
+        total += outcome_weight(tree, options, b, edge, visits)
         if x < total:
             return edge
-    return first + count - 1
+    return last - 1
+
+
+@kernel_function
+def outcome_weight(tree: Tree, options: Options, b: int, edge: int, visits: int) -> float:
+    """An outcome's probability, or how many visits it lacks to have its share of `visits`."""
+    probability = float(tree.edges[b, edge].prior)
+    if options.chance == BALANCED:
+        tried = tree.edges[b, edge].visits + pending_leaves(tree, options, b, edge)
+        return max(0.0, probability * visits - tried)
+    return probability
 
 
 class Terms(NamedTuple):

@@ -225,6 +225,26 @@ def test_cheap_moves_are_no_targets_get_few_simulations_and_no_noise():
     assert 0.4 < targets.mean() < 0.6
 
 
+# ---- a growing budget ----------------------------------------------------------------------------
+
+
+def test_the_budget_grows_evenly_with_the_steps():
+    config = changed(games=8, opening_share=0.0, first_simulations=4, growing_steps=100)
+    worker = make_worker(TIC_TAC_TOE, search_of(20), config)
+    for step, simulations in [(0, 4), (50, 12), (99, 20), (100, 20), (1000, 20)]:
+        worker.use_weights(step)
+        play_games(worker, 16)  # those in progress have earlier searches
+        record = next(r for r in play_games(worker, 40) if r.first_step == r.last_step == step)
+        assert record.simulations == simulations * len(record.moves)
+
+
+def test_the_budget_does_not_shrink():
+    with pytest.raises(ValueError, match=r"first_simulations is 20; it must be below .* is 20"):
+        make_worker(TIC_TAC_TOE, search_of(20), changed(first_simulations=20))
+    with pytest.raises(ValueError, match="growing_steps is 9, but has an effect only with first"):
+        changed(growing_steps=9)
+
+
 # ---- whose value ---------------------------------------------------------------------------------
 
 

@@ -30,6 +30,11 @@ class SelfPlayConfig:
     that are targets (KataGo: 0.25)."""
     cheap_simulations: int = 8
     """Simulations of the other moves."""
+    first_simulations: int = 0
+    """Simulations of full searches at step 0, when the network knows nothing; they grow evenly to
+    search.simulations (MiniZero). 0: always as many as there."""
+    growing_steps: int = 2000
+    """The step from which on searches have all simulations."""
     opening_share: float = 0.9
     """Share of games that start with random moves, which are never targets."""
     opening_plies: int = -1
@@ -50,13 +55,14 @@ class SelfPlayConfig:
     def __post_init__(self) -> None:
         """Refuses invalid values."""
         check_types(self)
-        for name in ("games", "resign_turns", "cheap_simulations"):
+        for name in ("games", "resign_turns", "cheap_simulations", "growing_steps"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be 1 or more")
         for name in ("full_share", "opening_share", "resign_checked", "resign_below"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}; it must be from 0 to 1")
         check_is_used(self, "cheap_simulations", "full_share < 1", self.full_share < 1)
+        check_is_used(self, "growing_steps", "first_simulations > 0", self.first_simulations > 0)
         check_is_used(self, "temperature_turns", "temperature > 0", self.temperature > 0)
         for name in ("resign_turns", "resign_checked"):
             check_is_used(self, name, "resign_below > 0", self.resign_below > 0)
@@ -64,6 +70,8 @@ class SelfPlayConfig:
             raise ValueError("full_share is 0, so no move would ever be a target")
         if self.temperature < 0 or self.temperature_turns < 0:
             raise ValueError("temperature and temperature_turns cannot be negative")
+        if self.first_simulations < 0:
+            raise ValueError("first_simulations cannot be negative")
         if self.opening_plies < -1:
             raise ValueError(f"opening_plies is {self.opening_plies}; it must be 0 or more, or -1")
 
@@ -83,8 +91,8 @@ def resolve_selfplay(config: SelfPlayConfig, game: Game) -> SelfPlayConfig:
     return dataclasses.replace(config, opening_plies=plies)
 
 
-def check_selfplay_search(search: SearchConfig) -> None:
-    """Refuses search options that self-play does not support.
+def check_selfplay_search(search: SearchConfig, config: SelfPlayConfig) -> None:
+    """Refuses search options that self-play, or these options of it, do not support.
 
     Raises:
         ValueError: names the option, and what to set.
@@ -92,6 +100,11 @@ def check_selfplay_search(search: SearchConfig) -> None:
     if search.seconds or search.nodes or not (search.simulations or search.visits):
         raise ValueError(
             "self-play searches are measured in simulations or visits; leave seconds and nodes at 0"
+        )
+    if config.first_simulations and not search.simulations > config.first_simulations:
+        raise ValueError(
+            f"first_simulations is {config.first_simulations}; it must be below search.simulations, "
+            f"which is {search.simulations}"
         )
     if search.choice != "visits":
         raise ValueError("self-play draws its moves by selfplay.temperature; leave choice alone")

@@ -98,7 +98,6 @@ def make_play_options(
     options["temperature"] = config.temperature
     options["temperature_turns"] = config.temperature_turns
     options["full_share"] = config.full_share
-    options["full_simulations"] = simulation_limit(search)
     options["full_visits"] = search.visits
     options["cheap_simulations"] = config.cheap_simulations
     options["opening_share"] = config.opening_share
@@ -110,4 +109,15 @@ def make_play_options(
     options["reuse_tree"] = config.reuse_tree
     options["end_proven"] = config.end_proven
     options["records_surprise"] = "surprise" in choice.names
+    set_step(options, config, search, 0)
     return options
+
+
+def set_step(
+    options: NDArray[Any], config: SelfPlayConfig, search: SearchConfig, step: int
+) -> None:
+    """Changes the record for the weights of that step, which searches grow with."""
+    options["step"] = step
+    full, first = simulation_limit(search), config.first_simulations
+    grown = min(1.0, step / config.growing_steps) if first else 1.0
+    options["full_simulations"] = first + round(grown * (full - first))

@@ -19,7 +19,7 @@ from plainzero.search.runner import check_faults
 from plainzero.search.scratch_memory import make_scratch, make_streams
 from plainzero.search.tree_memory import make_tree, plan_tree
 from plainzero.selfplay.config import SelfPlayConfig, check_selfplay_search, resolve_selfplay
-from plainzero.selfplay.games_in_progress import Games, make_games, make_play_options
+from plainzero.selfplay.games_in_progress import Games, make_games, make_play_options, set_step
 from plainzero.selfplay.records import GameRecord, take_records
 from plainzero.selfplay.turn_kernels import start_games, start_searches, take_turns
 from plainzero.targets.target import USUAL_CHOICE, Choice
@@ -65,7 +65,7 @@ class Worker:
         choice: Choice = USUAL_CHOICE,
     ) -> None:
         check_for_game(search, game)
-        check_selfplay_search(search)
+        check_selfplay_search(search, config)
         self.game, self.evaluator, self.cache = game, evaluator, cache
         self.search = resolve(search, evaluator)
         self.config = resolve_selfplay(config, game)
@@ -87,7 +87,7 @@ class Worker:
 
     def use_weights(self, step: int) -> None:
         """Restarts the searches, since the evaluator now has the weights of that step."""
-        self._play_options["step"] = step
+        set_step(self._play_options, self.config, self.search, step)
         if self.cache is not None:
             self.cache.clear()
         if self._is_started:

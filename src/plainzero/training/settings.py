@@ -311,7 +311,7 @@ def resolve_run(config: RunConfig, game: Game, device: str = "cpu") -> RunConfig
         ValueError: for settings that the game does not support.
     """
     check_for_game(config.search, game)
-    check_selfplay_search(config.search)
+    check_selfplay_search(config.search, config.selfplay)
     resolve(config.search, "a network")  # refuses options that contradict each other
     for target in chosen_targets(choice_of(config.training)):
         if obstacle := target.obstacle(game):

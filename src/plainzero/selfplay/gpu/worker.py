@@ -34,6 +34,7 @@ from plainzero.selfplay.games_in_progress import (
     make_games,
     make_play_options,
     move_dtype,
+    set_step,
     status_dtype,
 )
 from plainzero.selfplay.gpu import kernels
@@ -86,7 +87,7 @@ class GpuWorker:
         choice: Choice = USUAL_CHOICE,
     ) -> None:
         check_for_game(search, game)
-        check_selfplay_search(search)
+        check_selfplay_search(search, config)
         self.game, self.evaluator, self.device = game, evaluator, evaluator.device
         self.choice = choice
         self.search = resolve(search, evaluator, "cuda")
@@ -114,7 +115,7 @@ class GpuWorker:
 
     def use_weights(self, step: int) -> None:
         """Restarts the searches, since the evaluator now has the weights of that step."""
-        self._play_options["step"] = step
+        set_step(self._play_options, self.config, self.search, step)
         put(self._play_options, self._arrays[-1])
         if self._is_started:
             self._run(kernels.begin_searches)

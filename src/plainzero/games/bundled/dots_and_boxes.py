@@ -181,19 +181,17 @@ class DotsAndBoxes(Game):
             line = int(drawing[tuple(place)])
             if cells[place[0]][place[1]] != " ":
                 state.free[line // WORD] ^= 1 << (line % WORD)
+                state.sides[self.boxes_beside[line]] += 1
                 state.turn += 1
-        for row, col in np.ndindex(self.rows, self.cols):
-            top, left = 2 * row, 2 * col
-            around = ((top, left + 1), (top + 1, left), (top + 1, left + 2), (top + 2, left + 1))
-            sides = sum(cells[r][c] != " " for r, c in around)
-            owner = " xo".find(cells[top + 1][left + 1])
+        for box, (row, col) in enumerate(np.ndindex(self.rows, self.cols)):
+            sides = state.sides[box]
+            owner = " xo".find(cells[2 * row + 1][2 * col + 1])
             if (sides == 4) != (owner > 0):
                 raise ValueError(
                     f"the box between {_dot(row, col)} and {_dot(row + 1, col + 1)} has {sides} "
                     f"sides; a box with four belongs to x or o, one with fewer to nobody"
                 )
-            box = row * self.cols + col
-            state.sides[box], state.owner[box] = sides, owner
+            state.owner[box] = owner
             if owner > 0:
                 state.score[owner - 1] += 1
         if state.turn == self.num_actions:

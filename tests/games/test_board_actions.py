@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from plainzero import make_game
+from plainzero import Game, field, make_game
 from plainzero.games.board_actions import action_places, board_actions
 from plainzero.games.bundled.breakthrough import Breakthrough
 from plainzero.games.bundled.go.rules import COLUMNS
@@ -188,3 +188,82 @@ def test_a_declaration_is_used_as_it_is():
     half_turned = np.arange(9)[::-1].reshape(3, 3)
     assert np.array_equal(board_actions(declaring(half_turned))[0], half_turned)
     assert board_actions(Breakthrough()).shape == (6, 8, 8)
+
+
+class Hops(Game):
+    """A piece of the mover hops to any free cell: action start · 9 + end; six hops are a draw."""
+
+    num_players = 2
+    num_actions = 81
+    observation_shape = (2, 3, 3)
+    max_turns = 6
+
+    def fields(self):
+        return {"board": field(np.int8, 9)}
+
+    def reset(self, state):
+        state.board[0] = state.board[1] = 1
+        state.board[7] = state.board[8] = 2
+
+    def number(self, start, end):
+        return start * 9 + end
+
+    def ends(self, action):
+        return action // 9, action % 9
+
+    def legal_actions(self, state, actions):
+        count = 0
+        for start in range(9):
+            for end in range(9):
+                if state.board[start] == state.to_play + 1 and state.board[end] == 0:
+                    actions[count] = self.number(start, end)
+                    count += 1
+        return count
+
+    def play(self, state, action):
+        start, end = self.ends(action)
+        state.board[end] = state.board[start]
+        state.board[start] = 0
+        self.end_turn(state)
+        if state.turn == 5:
+            self.draw(state)
+
+    def observe(self, state, planes):
+        for cell in range(9):
+            if state.board[cell]:
+                planes[int(state.board[cell] != state.to_play + 1), cell // 3, cell % 3] = 1.0
+
+
+class BackwardHops(Hops):
+    """The same with the end first."""
+
+    def number(self, start, end):
+        return end * 9 + start
+
+    def ends(self, action):
+        return action % 9, action // 9
+
+
+class ShuffledHops(Hops):
+    """Ends are numbered in an order that nothing says."""
+
+    order = (3, 8, 1, 0, 6, 2, 7, 5, 4)
+    back = (3, 2, 5, 0, 8, 7, 4, 6, 1)
+
+    def number(self, start, end):
+        return start * 9 + self.order[end]
+
+    def ends(self, action):
+        return action // 9, self.back[action % 9]
+
+
+def test_moves_from_a_cell_to_a_cell_lie_on_either():
+    for game in (Hops(), BackwardHops()):
+        actions = board_actions(game)
+        assert actions.shape == (9, 3, 3)
+        assert set(game.ends(actions[2, 1, 2])) == {2, 5}
+
+
+def test_kinds_that_are_no_cells_are_no_moves():
+    actions = board_actions(ShuffledHops())
+    assert {int(start) for start, _ in map(ShuffledHops().ends, actions[:, 1, 2])} == {5}

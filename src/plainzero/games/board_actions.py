@@ -75,17 +75,21 @@ def _fault(game: Game, actions: Any) -> str:
 
 def _find_actions(game: Game) -> Ints | None:
     """The only usual numbering that fits the game, if there is exactly one."""
+    numberings = list(_usual_numberings(game))
+    if not numberings:
+        return None
+    ensure_checked(game)  # before its rules are played
+    symmetries, moves = list(_cell_symmetries(game)), _first_moves(game)
     fitting: list[Ints] = []
-    symmetries = moves = None
-    for actions in _usual_numberings(game):
-        if symmetries is None:
-            ensure_checked(game)  # before its rules are played
-            symmetries, moves = list(_cell_symmetries(game)), _first_moves(game)
+    for actions in numberings:
         if any(np.array_equal(actions, other) for other in fitting):
             continue  # a board of one row is the same upside down
-        if all(_follows(actions, *each) for each in symmetries) and _shows(actions, moves or {}):
+        if all(_follows(actions, *each) for each in symmetries) and _shows(actions, moves):
             fitting.append(actions)
-    return fitting[0] if len(fitting) == 1 else None
+    if len(fitting) == 1:
+        return fitting[0]
+    # Moves from a cell to a cell fit by the cell that they leave, too.
+    return next((found for found in fitting if _are_moves(found, symmetries, moves)), None)
 
 
 def _usual_numberings(game: Game) -> Iterator[Ints]:
@@ -102,6 +106,15 @@ def _usual_numberings(game: Game) -> Iterator[Ints]:
     for actions in (by_kind, by_cell) if kinds > 1 else (by_kind,):
         yield actions
         yield actions[:, ::-1]
+
+
+def _are_moves(
+    actions: Ints, symmetries: list[tuple[Ints, Ints]], seen: dict[int, NDArray[np.float32]]
+) -> bool:
+    """Whether the first kinds are moves from a cell: `actions` of their ends fits their starts."""
+    cells = actions[0].size
+    starts = actions.reshape(len(actions), cells)[:cells].T.reshape(-1, *actions.shape[1:])
+    return all(_follows(starts, *each) for each in symmetries) and _shows(starts, seen)
 
 
 def _cell_symmetries(game: Game) -> Iterator[tuple[Ints, Ints]]:

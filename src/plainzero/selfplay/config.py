@@ -103,8 +103,8 @@ def check_selfplay_search(search: SearchConfig, config: SelfPlayConfig) -> None:
         )
     if config.first_simulations and not search.simulations > config.first_simulations:
         raise ValueError(
-            f"first_simulations is {config.first_simulations}; it must be below search.simulations, "
-            f"which is {search.simulations}"
+            f"first_simulations is {config.first_simulations}; it must be below "
+            f"search.simulations, which is {search.simulations}"
         )
     if search.choice != "visits":
         raise ValueError("self-play draws its moves by selfplay.temperature; leave choice alone")

@@ -1,0 +1,167 @@
+"""What a setting is worth: python benchmarks/ablation.py GAME … [--variant 'NAME: SETTING …'] …
+
+    python benchmarks/ablation.py 'hex(size=6)' 'othello(size=6)' --generations 40 --at-once 2
+
+Trains every variant on every game for equal generations, or minutes, `--at-once` runs side by side,
+each on one thread or its share of the GPU, and plays it against the run with the default settings
+of the same game, from even openings and both sides. Equal generations are fair on a busy machine,
+too, but do not count what a variant costs: the table says how long it took. The variant "another
+seed" shows how much two equal runs differ. Prints a table of the variants' scores with 95 %
+intervals; `--out` gets every result as soon as it is known, and the same command continues where it
+was cut off.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from plainzero.atomic_files import write_whole
+from plainzero.devices import choose_device
+
+_START = time.monotonic()
+_USUAL = "usual"
+_VARIANTS = (
+    "another seed: run.seed=1",
+    "soft policy: training.soft_policy=2",
+    "reply: training.reply=0.15",
+    "short values: training.short_values=0.5",
+    "score and ownership: training.score=0.5 training.ownership=0.5",
+    "surprise: training.surprise=0.5",
+    "reanalyse: training.reanalyse=0.5",
+    "win, draw, loss: network.values=wdl",
+    "regions: network.value_head=regions",
+    "pooling: network.pooling=true",
+)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("games", nargs="+", metavar="GAME")
+    parser.add_argument("--variant", action="append", dest="variants", help="instead of the usual")
+    parser.add_argument("--minutes", type=float, default=0.0, help="of each run; 0: any number")
+    parser.add_argument("--generations", type=int, default=0, help="of each run; 0: any number")
+    parser.add_argument("--match-games", type=int, default=400)
+    parser.add_argument("--simulations", type=int, default=64, help="per move of a match")
+    parser.add_argument("--at-once", type=int, default=1, help="runs that are trained")
+    parser.add_argument("--matches-at-once", type=int, default=1)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--folder", type=Path, default=Path("runs/ablation"), help="of the runs")
+    parser.add_argument("--out", type=Path, default=Path("build/ablation.json"))
+    options = parser.parse_args()
+    if not options.minutes and not options.generations:
+        parser.error("say how long runs are: --generations 40, or --minutes 5")
+    variants = {_USUAL: list[str]()}
+    for text in options.variants or _VARIANTS:
+        name, _, settings = text.partition(":")
+        variants[name.strip()] = settings.split()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    found = json.loads(options.out.read_text()) if options.out.exists() else {}
+    with (
+        ThreadPoolExecutor(options.matches_at_once) as matchers,
+        ThreadPoolExecutor(options.at_once) as trainers,
+    ):
+        for game in options.games:
+            runs: dict[str, Future[Path]] = {}
+            for name, settings in variants.items():
+                runs[name] = trainers.submit(train, game, name, settings, options)
+            for name, run in runs.items():
+                if name != _USUAL and name not in found.setdefault(game, {}):
+                    matchers.submit(compare, game, name, run, runs[_USUAL], found, options)
+    print(table(found))
+    return 0
+
+
+def train(game: str, name: str, settings: list[str], options: argparse.Namespace) -> Path:
+    """The folder of a run, trained unless it was before."""
+    run: Path = options.folder / game / name.replace(" ", "-")
+    limits = ["--device", options.device]
+    for limit in ("minutes", "generations"):
+        if getattr(options, limit):
+            limits += [f"--{limit}", str(getattr(options, limit))]
+    changed = [part for setting in settings for part in ("--set", setting)]
+    if choose_device(options.device, needs_torch=True) == "cpu":
+        changed += ["--set", "run.threads=1"]
+    else:
+        changed += ["--set", f"run.gpu_share={1 / options.at_once:.3g}"]
+    say(f"{game}, {name}: training")
+    try:
+        plainzero("train", game, "--run", str(run), *limits, *changed)
+    except RuntimeError as error:
+        if "already reached its limit" not in str(error):
+            say(f"{game}, {name}: {error}")
+            raise
+    return run
+
+
+def compare(
+    game: str,
+    name: str,
+    run: Future[Path],
+    usual: Future[Path],
+    found: dict[str, dict[str, Any]],
+    options: argparse.Namespace,
+) -> None:
+    """Plays a variant against the usual run, once both are trained, and saves the score."""
+    try:
+        agents = [f"run:{each.result()}:{options.simulations}" for each in (run, usual)]
+        games = ["--games", str(options.match_games)]
+        found[game][name] = json.loads(plainzero("match", *agents, "--json", *games))
+        found[game][name]["last"] = [last_row(each.result()) for each in (run, usual)]
+    except RuntimeError as error:
+        say(f"{game}, {name}: {error}")
+        return
+    write_whole(options.out, json.dumps(found, indent=1).encode())
+    say(f"{game}, {name}: {score(found[game][name])}")
+
+
+def last_row(run: Path) -> dict[str, Any]:
+    """What the run wrote after its last generation."""
+    last: dict[str, Any] = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+    return last
+
+
+def score(match: dict[str, Any]) -> str:
+    low, high = match["score_interval"] or (0, 1)
+    changed, usual = (row["seconds"] for row in match["last"])
+    found = f"{100 * match['score']:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
+    return f"{found}, {changed / usual:.2f} × the time"
+
+
+def table(found: dict[str, dict[str, Any]]) -> str:
+    """Variants by games, in Markdown."""
+    names = dict.fromkeys(name for matches in found.values() for name in matches)
+    lines = [["against the usual settings", *found], ["---"] * (1 + len(found))]
+    for name in names:
+        cells = (matches.get(name) for matches in found.values())
+        lines.append([name, *(score(match) if match else "" for match in cells)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def plainzero(*arguments: str) -> str:
+    """What a command prints.
+
+    Raises:
+        RuntimeError: if it fails.
+    """
+    command = [sys.executable, "-m", "plainzero.cli", *arguments]
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, env=one_thread)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def say(line: str) -> None:
+    print(f"{time.monotonic() - _START:6.0f} s  {line}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

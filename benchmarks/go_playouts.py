@@ -18,6 +18,7 @@ import time
 import numpy as np
 import pyspiel
 
+from plainzero.bench.games import with_uniform_playouts
 from plainzero.games.bundled.go.rules import Go
 from plainzero.games.rules import register
 from plainzero.search import cpu
@@ -27,15 +28,6 @@ from plainzero.search.scratch_memory import make_scratch
 
 READINGS = 25
 SAMPLE = 200  # OpenSpiel games, to measure their length
-
-
-class UniformGo(Go):
-    """Go with playouts that choose among all legal moves."""
-
-    def playout_actions(self, state, actions):
-        count = self.list_points(state, actions, False)
-        actions[count] = self.num_points
-        return count + 1
 
 
 def our_playouts(game, count):
@@ -72,7 +64,7 @@ def mean_length(game):
 def main(size=9):
     count = max(20, 1000 * 81**2 // size**4)
     kinds = {
-        "ours, all legal moves": our_playouts(UniformGo(size=size), count),
+        "ours, all legal moves": our_playouts(with_uniform_playouts(Go(size=size)), count),
         "ours, eyes kept": our_playouts(Go(size=size), count),
         "open_spiel": their_playouts(size, count),
     }

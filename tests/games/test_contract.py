@@ -9,7 +9,7 @@ import pytest
 from plainzero.games import make_game, rules
 from plainzero.games.bundled.connect_four import ConnectFour
 from plainzero.games.bundled.tic_tac_toe import TicTacToe
-from plainzero.games.contract import Game, IllegalMove, field
+from plainzero.games.contract import Game, IllegalMove, field, trial_rule
 from plainzero.games.parameters import parameter_choices
 
 
@@ -160,3 +160,33 @@ def test_rules_without_the_compiler_are_the_games_own_methods():
     assert (state.turn, state.to_play, state.board[1, 1]) == (1, 1, 1)
     assert rules.legal_actions(state, actions) == 8
     assert planes[1, 1, 1] == 1
+
+
+def test_playouts_try_actions_only_where_the_class_that_lists_them_recognises_them():
+    class Recognises(TicTacToe):
+        def is_legal(self, state, action):
+            return state.board[action // 3, action % 3] == 0
+
+    class ListsOthers(Recognises):
+        def legal_actions(self, state, actions):
+            return super().legal_actions(state, actions)
+
+    class PlaysOut(Recognises):
+        def playout_actions(self, state, actions):
+            return self.legal_actions(state, actions)
+
+    class RecognisesBoth(PlaysOut):
+        def is_playout_action(self, state, action):
+            return self.is_legal(state, action)
+
+    classes = (TicTacToe, Recognises, ListsOthers, PlaysOut, RecognisesBoth)
+    rules = [trial_rule(each()) for each in classes]
+    assert rules == ["", "is_legal", "", "", "is_playout_action"]
+
+
+def test_any_game_says_whether_an_action_is_legal():
+    game = TicTacToe()
+    state = game.new_state()
+    game.apply(state, 4)
+    assert [game.is_legal(state, action) for action in (3, 4)] == [True, False]
+    assert not game.is_playout_action(state, 4)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from plainzero import CHANCE, Game
+from plainzero.games.contract import trial_rule
 from plainzero.search.kernels.random_streams import random_below, random_unit
 
 from .selection import choose_outcome
@@ -61,12 +62,22 @@ def random_game(game: Game, state: Any, streams: Any) -> tuple[list[float], list
     while not state.is_over:
         play_chance(game, state, streams)
         if not state.is_over:
-            actions = np.zeros(game.num_actions, np.int32)
-            count = game.playout_actions(state, actions)
-            action = int(actions[random_below(streams, 0, count)])
+            action = draw_action(game, state, streams)
             moves.append((int(state.to_play), action))
             play_move(game, state, action)
     return returns(state), moves
+
+
+def draw_action(game: Game, state: Any, streams: Any) -> int:
+    """A playout action: the first of 16 drawn from all that is one, else one of their list."""
+    rule = trial_rule(game)
+    for _ in range(16 if rule else 0):
+        action = random_below(streams, 0, game.num_actions)
+        if getattr(game, rule)(state, action):
+            return action
+    actions = np.zeros(game.num_actions, np.int32)
+    count = game.playout_actions(state, actions)
+    return int(actions[random_below(streams, 0, count)])
 
 
 def play_chance(game: Game, state: Any, streams: Any) -> None:

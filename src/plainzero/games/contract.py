@@ -86,6 +86,14 @@ class Game:
         """Writes the legal actions among which a random playout chooses; returns their number."""
         return self.legal_actions(state, actions)
 
+    def is_legal(self, state: Any, action: Any) -> bool:
+        """Whether `legal_actions` lists that action; with an own one, playouts try actions."""
+        return int(action) in self.legal(state)
+
+    def is_playout_action(self, state: Any, action: Any) -> bool:
+        """Whether `playout_actions` lists that action; False for all if it lists substitutes."""
+        return self.is_legal(state, action)
+
     def play(self, state: Any, action: Any) -> None:
         """Plays a legal action or an outcome of chance; the framework advances `turn`."""
         raise NotImplementedError(f"{type(self).__name__} needs play()")
@@ -320,6 +328,17 @@ def has_chance(game: Game) -> bool:
 def has_own_playouts(game: Game) -> bool:
     """Whether random playouts of the game choose among some of the legal moves only."""
     return type(game).playout_actions is not Game.playout_actions
+
+
+def trial_rule(game: Game) -> str:
+    """The rule that says whether a playout may play an action, or "" if the game has none."""
+    name, lists = "is_legal", "legal_actions"
+    if has_own_playouts(game):
+        name, lists = "is_playout_action", "playout_actions"
+    classes = type(game).__mro__
+    owner, lister = (next(c for c in classes if rule in vars(c)) for rule in (name, lists))
+    # A class that lists other actions than its base has to say so of each of them, too.
+    return name if owner is not Game and issubclass(owner, lister) else ""
 
 
 def has_score(game: Game) -> bool:

@@ -22,6 +22,7 @@ from plainzero.games.contract import (
     has_own_playouts,
     has_ownership,
     has_score,
+    trial_rule,
 )
 
 _GAMES: dict[str, Game] = {}  # by tag
@@ -68,6 +69,7 @@ def rule_sources(game: Game, names: Iterable[str]) -> list[Callable[..., Any]]:
 def rule_names(game: Game) -> tuple[str, ...]:
     """The methods of the game that compiled code calls."""
     more = {
+        trial_rule(game): trial_rule(game) != "",
         "holder": game.moves_take_cells,
         "winning_cells": game.moves_take_cells,
         "score": has_score(game),
@@ -88,6 +90,22 @@ def legal_actions(state: Any, actions: Any) -> Any:
 def playout_actions(state: Any, actions: Any) -> Any:
     """Writes the legal actions among which a random playout chooses, returns their number."""
     return _game_of(state).playout_actions(state, actions)
+
+
+def has_trials(state: Any) -> bool:
+    """Whether the game can say of a single action whether a playout may play it."""
+    return trial_rule(_game_of(state)) != ""
+
+
+def may_play_out(state: Any, action: Any) -> Any:
+    """Whether a random playout may play that action, in a game that can say so."""
+    game = _game_of(state)
+    return getattr(game, trial_rule(game))(state, action)
+
+
+def num_actions(state: Any) -> int:
+    """The number of actions of the game."""
+    return int(_game_of(state).num_actions)
 
 
 def play_rule(state: Any, action: Any) -> Any:
@@ -173,6 +191,26 @@ def _legal_actions(state: Any, actions: Any) -> Any:
 def _playout_actions(state: Any, actions: Any) -> Any:
     rule = _rule_for(state, "playout_actions")
     return lambda state, actions: rule(state, actions)
+
+
+@compiled_as(has_trials)
+def _has_trials(state: Any) -> Any:
+    found = trial_rule(game_of_type(state)) != ""
+    return lambda state: found
+
+
+@compiled_as(may_play_out)
+def _may_play_out(state: Any, action: Any) -> Any:
+    if not trial_rule(game_of_type(state)):
+        return lambda state, action: False
+    rule = _rule_for(state, trial_rule(game_of_type(state)))
+    return lambda state, action: rule(state, action)
+
+
+@compiled_as(num_actions)
+def _num_actions(state: Any) -> Any:
+    count = int(game_of_type(state).num_actions)
+    return lambda state: count
 
 
 @compiled_as(play_rule)

@@ -146,10 +146,11 @@ class BoxesAsFirst(DotsAndBoxes):
     def observe(self, state, planes):
         for row in range(self.rows):
             for col in range(self.cols):
-                if state.owner[row, col] != 0:
-                    planes[state.owner[row, col], row, col] = 1.0
+                owner = state.owner[row * self.cols + col]
+                if owner != 0:
+                    planes[owner, row, col] = 1.0
         for line in range(self.num_actions):
-            planes[0, 0, 0] += state.lines[line]
+            planes[0, 0, 0] += self.is_drawn(state, line)
 
     def symmetries(self):
         return []
@@ -516,6 +517,38 @@ class PlaysOutSmallIntegers(TicTacToe):
         return count if product > 0 else 1
 
 
+class RecognisesTakenCells(TicTacToe):
+    def is_legal(self, state, action):
+        return True
+
+
+class RecognisesOthers(TicTacToe):
+    def playout_actions(self, state, actions):
+        actions[0] = self.legal(state)[0]
+        return 1
+
+    def is_playout_action(self, state, action):
+        return action == self.legal(state)[-1]
+
+
+class RecognisesForGood(TicTacToe):
+    def is_legal(self, state, action):
+        state.board[1, 1] = 1
+        return super().is_legal(state, action)
+
+
+class RecognisesByADict(TicTacToe):
+    def is_legal(self, state, action):
+        names = {0: "x", 1: [2]}  # fault
+        return names[0] == "x" and state.board[action // 3, action % 3] == 0
+
+
+class RecognisesSmallIntegers(TicTacToe):
+    def is_legal(self, state, action):
+        product = np.int8(state.turn) * np.int8(0) + np.int8(100) + np.int8(100)  # fault
+        return (state.board[action // 3, action % 3] == 0) == (product < 0)
+
+
 class HoldsOtherCells(Hex):
     size = 3
 
@@ -577,7 +610,7 @@ class OwnsInACorner(Othello):
 
 class OwnsSmallIntegers(DotsAndBoxes):
     def ownership(self, state, cells):
-        small = state.lines[0]
+        small = state.owner[0]
         for _ in range(7):
             small = small + small
         cells[12] = 1.0 if small > 0 else -1.0

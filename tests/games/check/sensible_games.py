@@ -117,3 +117,16 @@ class ScoreOfItsOwn(TicTacToe):
 
     def text(self, state):
         return f"{super().text(state)}\n{score(state)}"
+
+
+class RecognisesFreeCells(TicTacToe):
+    """Says of each cell whether it is free, and plays out in the middle as long as it can."""
+
+    def playout_actions(self, state, actions):
+        if not self.is_playout_action(state, 4):
+            return self.legal_actions(state, actions)
+        actions[0] = 4
+        return 1
+
+    def is_playout_action(self, state, action):
+        return action == 4 and state.board[1, 1] == 0

@@ -50,6 +50,14 @@ FAULTS = {
     "PlaysOutTooMany": ("playout actions", "more than num_actions = 9"),
     "PlaysOutByADict": ("does not compile", "playout_actions does not compile"),
     "PlaysOutSmallIntegers": ("compiled differs", "playout_actions compiled writes other actions"),
+    "RecognisesTakenCells": (
+        "playout actions",
+        "is_legal and legal_actions differ on the actions [",
+    ),
+    "RecognisesOthers": ("playout actions", "is_playout_action and playout_actions differ on"),
+    "RecognisesForGood": ("playout actions", "is_legal changes state.board"),
+    "RecognisesByADict": ("does not compile", "is_legal does not compile"),
+    "RecognisesSmallIntegers": ("compiled differs", "is_legal compiled is true of other actions"),
     "PlayerThree": ("player", "to_play is 2 at turn 2"),
     "BothWin": ("zero sum", "add up to 2"),
     "WinsTen": ("returns range", "each must be in [-1, 1]"),
@@ -161,7 +169,16 @@ def test_bundled_games_have_no_findings(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "game", ["Nim", "TellsSidesByTurn", "SideInAPlane", "OpponentFirst", "Race", "ScoreOfItsOwn"]
+    "game",
+    [
+        "Nim",
+        "TellsSidesByTurn",
+        "SideInAPlane",
+        "OpponentFirst",
+        "Race",
+        "ScoreOfItsOwn",
+        "RecognisesFreeCells",
+    ],
 )
 def test_unusual_games_in_order_have_no_findings(game: str) -> None:
     assert check_game(getattr(sensible_games, game)(), games=8, seed=1) == []

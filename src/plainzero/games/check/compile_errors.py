@@ -49,6 +49,8 @@ def argument_types(game: Game) -> dict[str, tuple[Any, ...]]:
         "reset": (state,),
         "legal_actions": (state, actions),
         "playout_actions": (state, actions),
+        "is_legal": (state, types.int64),
+        "is_playout_action": (state, types.int64),
         "play": (state, types.int32),
         "observe": (state, planes),
         "chance_outcomes": (state, actions, types.float64[::1]),

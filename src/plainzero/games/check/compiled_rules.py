@@ -12,11 +12,18 @@ from plainzero.compiler.cpu_kernels import Kernel
 from plainzero.games import rules
 from plainzero.games.check.compile_errors import argument_types, explain
 from plainzero.games.check.final_scores import owned_cells
-from plainzero.games.check.playout_actions import playout_actions
+from plainzero.games.check.playout_actions import playout_actions, recognised_actions
 from plainzero.games.check.problems import Problems
 from plainzero.games.check.random_play import Played, first_difference, rule_place
 from plainzero.games.check.taken_cells import winning_cells
-from plainzero.games.contract import CHANCE, Game, has_own_playouts, has_ownership, has_score
+from plainzero.games.contract import (
+    CHANCE,
+    Game,
+    has_own_playouts,
+    has_ownership,
+    has_score,
+    trial_rule,
+)
 
 _CELL_RULES = ("holder", "winning_cells")
 
@@ -51,11 +58,13 @@ def _read_scores(states, scores, cells):  # type: ignore[no-untyped-def]
 
 
 @Kernel
-def _list_playouts(states, listed, counts):  # type: ignore[no-untyped-def]
+def _list_playouts(states, listed, counts, recognised):  # type: ignore[no-untyped-def]
     """Writes the actions of random playouts for each state in which a player moves."""
     for i in range(states.shape[0]):
         if states[i].to_play != CHANCE:
             counts[i] = rules.playout_actions(states[i], listed[i])
+            for action in range(recognised.shape[1]):
+                recognised[i, action] = rules.may_play_out(states[i], action)
 
 
 def check_compiled(problems: Problems, played: list[Played]) -> None:
@@ -106,7 +115,8 @@ def _check_game_compiled(problems: Problems, tag: str, one: Played) -> bool:
             f"that overflow, or for a global that changes ({rule_place(game, rule)})",
         )
         return False
-    if has_own_playouts(game) and not _check_playouts_compiled(problems, tag, one):
+    has_playouts = has_own_playouts(game) or trial_rule(game)
+    if has_playouts and not _check_playouts_compiled(problems, tag, one):
         return False
     if game.moves_take_cells and not _check_cells_compiled(problems, tag, one):
         return False
@@ -119,17 +129,23 @@ def _check_playouts_compiled(problems: Problems, tag: str, one: Played) -> bool:
     game, states = problems.game, np.array(one.states[:-1], problems.game.dtype)
     listed = np.zeros((len(states), game.num_actions), np.int32)
     counts = np.zeros(len(states), np.int64)
-    _list_playouts(tag, states, listed, counts)
+    recognised = np.zeros(listed.shape, np.bool_)
+    _list_playouts(tag, states, listed, counts, recognised)
     for ply, state in enumerate(one.states[:-1]):
-        if state.to_play == CHANCE or listed[ply, : counts[ply]].tolist() == playout_actions(
+        if state.to_play == CHANCE:
+            continue
+        if listed[ply, : counts[ply]].tolist() != playout_actions(game, state):
+            rule, what = "playout_actions", "writes other actions"
+        elif trial_rule(game) and np.flatnonzero(recognised[ply]).tolist() != recognised_actions(
             game, state
         ):
+            rule, what = trial_rule(game), "is true of other actions"
+        else:
             continue
         problems.add(
             "compiled differs",
-            f"playout_actions compiled writes other actions at turn {ply} than uncompiled: look "
-            "for small integers that overflow, or for a global that changes "
-            f"({rule_place(game, 'playout_actions')})",
+            f"{rule} compiled {what} at turn {ply} than uncompiled: look for small integers "
+            f"that overflow, or for a global that changes ({rule_place(game, rule)})",
         )
         return False
     return True

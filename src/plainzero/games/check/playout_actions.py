@@ -1,4 +1,4 @@
-"""The actions among which random playouts choose, if a game declares them."""
+"""The actions among which random playouts choose, if a game declares or recognises them."""
 
 from typing import Any
 
@@ -7,34 +7,64 @@ import numpy as np
 from plainzero.games.check.guarded_actions import exceeds_room, guarded_actions
 from plainzero.games.check.problems import Problems, Stop
 from plainzero.games.check.random_play import Played, first_difference, rule_place
-from plainzero.games.contract import CHANCE, Game, has_own_playouts
+from plainzero.games.contract import CHANCE, Game, has_own_playouts, trial_rule
 
 _POSITIONS = 2000
+_MOST_NAMED = 10
+_TRIALS = 50_000  # of an action in a position
 
 
 def check_playouts(problems: Problems, played: list[Played]) -> None:
-    """Each position has some playout actions, each once, and all of them are legal."""
+    """Each position has some playout actions, each once, all legal, and recognised as such."""
     game = problems.game
-    if not has_own_playouts(game):
-        return
     positions = [
         (state, legal)
         for one in played
         for state, legal in zip(one.states, one.legal, strict=False)  # the last one is over
         if state.to_play != CHANCE
     ]
-    for state, legal in positions[:_POSITIONS]:
-        problem = _problem(problems, state, legal)
-        if problem:
-            where = f"at turn {state.turn}; {rule_place(game, 'playout_actions')}"
-            problems.add("playout actions", f"playout_actions {problem} ({where})")
-            raise Stop
+    if has_own_playouts(game):
+        for state, legal in positions[:_POSITIONS]:
+            problem = _problem(problems, state, legal)
+            _report(problems, "playout_actions", state, problem)
+    if trial_rule(game):
+        for state, _ in positions[: max(1, _TRIALS // game.num_actions)]:
+            _report(problems, trial_rule(game), state, _problem_of_trials(problems, state))
+
+
+def _report(problems: Problems, rule: str, state: Any, problem: str) -> None:
+    if problem:
+        where = f"at turn {state.turn}; {rule_place(problems.game, rule)}"
+        problems.add("playout actions", f"{rule} {problem} ({where})")
+        raise Stop
 
 
 def playout_actions(game: Game, state: Any) -> list[int]:
     """The actions among which a random playout chooses."""
     actions = np.zeros(game.num_actions, np.int32)
     return [int(action) for action in actions[: game.playout_actions(state, actions)]]
+
+
+def recognised_actions(game: Game, state: Any) -> list[int]:
+    """The actions of which the game says that a playout may play them."""
+    is_recognised = getattr(game, trial_rule(game))
+    return [action for action in range(game.num_actions) if is_recognised(state, action)]
+
+
+def _problem_of_trials(problems: Problems, state: Any) -> str:
+    game = problems.game
+    before, rule = game.copy(state), trial_rule(game)
+    with problems.running(rule, f" at turn {state.turn}"):
+        found = recognised_actions(game, state)
+    changed = first_difference(game, before, state)
+    if changed is not None:
+        return f"changes state.{changed}; only play may"
+    listed = sorted(playout_actions(game, state))
+    if found == listed or (not found and has_own_playouts(game)):
+        return ""
+    wrong = sorted({*found} ^ {*listed})
+    lists = "playout_actions" if has_own_playouts(game) else "legal_actions"
+    return f"and {lists} differ on the actions {wrong[:_MOST_NAMED]}"
 
 
 def _problem(problems: Problems, state: Any, legal: list[int]) -> str:

@@ -2,12 +2,22 @@
 
 from plainzero.compiler.cpu_kernels import kernel_function
 from plainzero.games.contract import State
-from plainzero.games.rules import awaits_chance, chance_outcomes, play, playout_actions
+from plainzero.games.rules import (
+    awaits_chance,
+    chance_outcomes,
+    has_trials,
+    may_play_out,
+    num_actions,
+    play,
+    playout_actions,
+)
 from plainzero.search.kernels.amaf import add_to_trail, learn_from_trail, write_trail
 from plainzero.search.kernels.options import AMAF_OFF, Options
 from plainzero.search.kernels.random_streams import random_below, random_unit
 from plainzero.search.kernels.scratch import NO_LEGAL_ACTION, NOT_ENDING, Scratch
 from plainzero.search.kernels.tree import Tree
+
+_TRIALS = 16
 
 
 @kernel_function
@@ -42,7 +52,6 @@ def add_rollouts(tree: Tree, scratch: Scratch, options: Options, b: int, leaf: i
 @kernel_function
 def rollout(state: State, scratch: Scratch, options: Options, b: int, place: int) -> int:
     """Plays `state` to its end with random moves; returns the end of game b's trail."""
-    actions = scratch.work[b].actions
     while not state.is_over:
         if state.turn >= options.max_turns:
             scratch.work[b].faults |= NOT_ENDING
@@ -50,16 +59,32 @@ def rollout(state: State, scratch: Scratch, options: Options, b: int, place: int
         if awaits_chance(state):
             action = sample_chance(state, scratch, b)
         else:
-            count = playout_actions(state, actions)
-            if count == 0:
+            action = draw_action(state, scratch, b)
+            if action < 0:
                 scratch.work[b].faults |= NO_LEGAL_ACTION
                 return place
-            action = actions[random_below(scratch.streams, b, count)]
         if options.amaf != AMAF_OFF:
             add_to_trail(scratch, b, place, state.to_play, action)
             place += 1
         play(state, action)
     return place
+
+
+@kernel_function
+def draw_action(state: State, scratch: Scratch, b: int) -> int:
+    """A playout's next action: each that it may play is as likely; −1 if there is none.
+
+    Any action is tried first, where the game can say whether a playout may play it: mostly faster
+    than a list of all, and as fair.
+    """
+    if has_trials(state):
+        for _ in range(_TRIALS):
+            action = random_below(scratch.streams, b, num_actions(state))
+            if may_play_out(state, action):
+                return action
+    actions = scratch.work[b].actions
+    count = playout_actions(state, actions)
+    return actions[random_below(scratch.streams, b, count)] if count > 0 else -1
 
 
 @kernel_function

@@ -52,6 +52,12 @@ class Go(GoArea):
         actions[count] = self.num_points
         return count + 1
 
+    def is_legal(self, state: Any, action: Any) -> bool:
+        """Whether it is the pass, or an empty point that is neither suicide nor repeats."""
+        if action == self.num_points:
+            return True
+        return state.stones[action] == EMPTY and self.is_playable(state, action)
+
     def is_playable(self, state: Any, point: Any) -> bool:
         """Whether the mover may put a stone on this empty point."""
         if int(state.notes[point]) & COUNT == CLOSED and self.breath(state, point) == SUICIDE:
@@ -75,30 +81,25 @@ class Go(GoArea):
 
     def playout_actions(self, state: Any, actions: Any) -> int:
         """Legal points except the mover's own eyes; the pass if there are none."""
-        count = self.list_points(state, actions, True)
+        count = 0
+        for point in range(self.num_points):
+            actions[count] = point  # stands only if it is counted
+            count += self.is_playout_action(state, point)
         if count == 0:
             actions[0] = self.num_points
             count = 1
         return count
 
-    def list_points(self, state: Any, actions: Any, keeps_eyes: Any) -> int:
-        """Writes the legal points, without own eyes if `keeps_eyes`; returns their number."""
-        has_barred = self.has_barred(state)
-        count = int(state.num_open)
-        for i in range(count):
-            actions[i] = state.empty[i]
-        if has_barred:
-            count = self.leave_out_barred(state, actions, count)
-        for i in range(state.num_open, state.num_empty):
-            point = state.empty[i]
-            found = self.breath(state, point)
-            if keeps_eyes and found == SURROUNDED and self.has_corners(state, point):
-                found = SUICIDE
-            if has_barred and self.is_barred(state, point):
-                found = SUICIDE
-            actions[count] = point
-            count += found != SUICIDE
-        return count
+    def is_playout_action(self, state: Any, action: Any) -> bool:
+        """Whether it is a legal point, and not the mover's own eye."""
+        note = int(state.notes[action]) & (COUNT | STONE)
+        if note > CLOSED or action == self.num_points:
+            return False
+        if note == CLOSED:
+            found = self.breath(state, action)
+            if found == SUICIDE or (found == SURROUNDED and self.has_corners(state, action)):
+                return False
+        return not self.is_barred(state, action)
 
     def leave_out_barred(self, state: Any, points: Any, count: Any) -> int:
         """Keeps the points that superko does not forbid; returns their number."""

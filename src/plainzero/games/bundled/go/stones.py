@@ -4,7 +4,7 @@ Stones of a group are a ring (`next`) and share a number (`group`), by which the
 pseudo-liberties are counted: one for each pair of a stone and an empty neighbour. So a point is the
 only liberty of a group exactly if the group has as many as it has stones next to that point.
 
-Empty points are stored in a list, those with an empty neighbour ("open") first: a stone there is
+Each point has a note of how many of its neighbours are not empty: a stone beside an empty point is
 never suicide, so nothing needs to be checked.
 """
 
@@ -63,10 +63,7 @@ class GoStones(Game):
             "stones": field(np.int8, self.num_points + 1),
             "notes": field(np.uint8, self.num_points + 1),
             "group": field(number, self.num_points + 1),  # one of its points; num_points if empty
-            "next": field(number, self.num_points),  # stone of the group; or its place in
-            "empty": field(number, self.num_points),  # this list of empty points, open ones first
-            "num_open": field(np.int16),
-            "num_empty": field(np.int16),
+            "next": field(number, self.num_points),  # stone of the group
             "liberties": field(np.int16, self.num_points + 1),  # by group, as each stone sees them
             "last": field(np.int16),  # action, -1 for none
             # For `superko.py`: the last stone put where none of its colour was taken, the length
@@ -87,10 +84,8 @@ class GoStones(Game):
         state.group[self.num_points] = self.num_points
         self.clear_off_board(state)
         state.last = -1
-        state.num_open = state.num_empty = self.num_points
         for point in range(self.num_points):
             state.group[point] = self.num_points
-            state.next[point] = state.empty[point] = point
             for i in range(4):
                 if self.neighbours[point, i] == self.num_points:
                     state.notes[point] += 1
@@ -101,11 +96,6 @@ class GoStones(Game):
 
     def put(self, state: Any, point: Any, colour: Any) -> None:
         """Places a stone and joins it to its group; groups without liberties stay."""
-        if state.notes[point] & COUNT != CLOSED:
-            state.num_open -= 1
-            self.move_empty(state, point, state.num_open)
-        state.num_empty -= 1
-        self.move_empty(state, point, state.num_empty)
         state.stones[point] = colour
         state.notes[point] |= STONE
         state.group[point] = state.next[point] = point
@@ -114,22 +104,11 @@ class GoStones(Game):
             near = self.neighbours[point, i]
             state.notes[near] += 1
             state.liberties[state.group[near]] -= 1
-            if state.notes[near] & (COUNT | STONE) == CLOSED:
-                state.num_open -= 1
-                self.move_empty(state, near, state.num_open)
         self.clear_off_board(state)
         for i in range(4):
             near = self.neighbours[point, i]
             if state.stones[near] == colour and state.group[near] != state.group[point]:
                 self.join(state, point, near)
-
-    def move_empty(self, state: Any, point: Any, place: Any) -> None:
-        """Exchanges an empty point with another in the list of them."""
-        other = state.empty[place]
-        state.empty[state.next[point]] = other
-        state.next[other] = state.next[point]
-        state.empty[place] = point
-        state.next[point] = place
 
     def join(self, state: Any, one: Any, other: Any) -> None:
         """Makes the groups of two stones one; that with fewer liberties gets the other's number."""
@@ -154,22 +133,12 @@ class GoStones(Game):
             state.group[stone] = self.num_points
             state.notes[stone] = int(state.notes[stone]) & ~STONE | STONE << colour | LATELY
             self.write(state, stone)
-            following = state.next[stone]
-            state.empty[state.num_empty] = stone
-            state.next[stone] = state.num_empty
-            state.num_empty += 1
-            if state.notes[stone] & COUNT != CLOSED:
-                self.move_empty(state, stone, state.num_open)
-                state.num_open += 1
             for i in range(4):
                 near = self.neighbours[stone, i]
                 state.notes[near] -= 1
                 state.liberties[state.group[near]] += 1
-                if state.notes[near] & (COUNT | STONE) == CLOSED - 1:
-                    self.move_empty(state, near, state.num_open)
-                    state.num_open += 1
             self.clear_off_board(state)
-            stone = following
+            stone = state.next[stone]
             if stone == first:
                 return
 

@@ -101,6 +101,11 @@ class Gomoku(GomokuBoard):
             actions[index] = state.empty[index]
         return int(state.num_empty)
 
+    def is_legal(self, state: Any, action: Any) -> bool:
+        """Whether that point is empty and not forbidden."""
+        row, col = action // self.size, action % self.size
+        return bool((self.allowed_points(state, row) >> col) & 1)
+
     def allowed_points(self, state: Any, row: Any) -> Any:
         """The points of a row on which the next player may put a stone, as bits."""
         points = self.empty_points(state, row)

@@ -3,12 +3,12 @@
     python benchmarks/ablation.py 'hex(size=6)' 'othello(size=6)' --generations 40 --at-once 2
 
 Trains every variant on every game for equal generations, or minutes, `--at-once` runs side by side,
-each on one thread or its share of the GPU, and plays it against the run with the default settings
-of the same game, from even openings and both sides. Equal generations are fair on a busy machine,
+each on one thread or its share of the GPU, and plays it against the game's default run, from even
+openings and both sides. Equal generations are fair on a busy machine,
 too, but do not count what a variant costs: the table says how long it took. The variant "another
 seed" shows how much two equal runs differ. Prints a table of the variants' scores with 95 %
-intervals; `--out` gets every result as soon as it is known, and the same command continues where it
-was cut off.
+intervals. `--out` gets every result as soon as it is known, and the same command resumes there; to
+change a variant or a limit, choose another `--folder` and `--out`.
 """
 
 import argparse
@@ -19,13 +19,15 @@ import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from plainzero.atomic_files import write_whole
 from plainzero.devices import choose_device
 
 _START = time.monotonic()
-_USUAL = "usual"
+_SAVING = Lock()
+_DEFAULT = "default"
 _VARIANTS = (
     "another seed: run.seed=1",
     "soft policy: training.soft_policy=2",
@@ -45,9 +47,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("games", nargs="+", metavar="GAME")
-    parser.add_argument("--variant", action="append", dest="variants", help="instead of the usual")
-    parser.add_argument("--minutes", type=float, default=0.0, help="of each run; 0: any number")
-    parser.add_argument("--generations", type=int, default=0, help="of each run; 0: any number")
+    parser.add_argument("--variant", action="append", dest="variants", help="replaces those above")
+    parser.add_argument("--minutes", type=float, default=0.0, help="of each run; 0: no limit")
+    parser.add_argument("--generations", type=int, default=0, help="of each run; 0: no limit")
     parser.add_argument("--match-games", type=int, default=400)
     parser.add_argument("--simulations", type=int, default=64, help="per move of a match")
     parser.add_argument("--at-once", type=int, default=1, help="runs that are trained")
@@ -58,12 +60,13 @@ def main() -> int:
     options = parser.parse_args()
     if not options.minutes and not options.generations:
         parser.error("say how long runs are: --generations 40, or --minutes 5")
-    variants = {_USUAL: list[str]()}
+    variants = {_DEFAULT: list[str]()}
     for text in options.variants or _VARIANTS:
         name, _, settings = text.partition(":")
         variants[name.strip()] = settings.split()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found = json.loads(options.out.read_text()) if options.out.exists() else {}
+    made: list[Future[None]] = []
     with (
         ThreadPoolExecutor(options.matches_at_once) as matchers,
         ThreadPoolExecutor(options.at_once) as trainers,
@@ -72,11 +75,15 @@ def main() -> int:
             runs: dict[str, Future[Path]] = {}
             for name, settings in variants.items():
                 runs[name] = trainers.submit(train, game, name, settings, options)
-            for name, run in runs.items():
-                if name != _USUAL and name not in found.setdefault(game, {}):
-                    matchers.submit(compare, game, name, run, runs[_USUAL], found, options)
+            made += [
+                matchers.submit(compare, game, name, run, runs[_DEFAULT], found, options)
+                for name, run in runs.items()
+                if name != _DEFAULT and name not in found.setdefault(game, {})
+            ]
+    for error in (error for future in made if (error := future.exception())):
+        print(error, file=sys.stderr)
     print(table(found))
-    return 0
+    return any(future.exception() for future in made)
 
 
 def train(game: str, name: str, settings: list[str], options: argparse.Namespace) -> Path:
@@ -96,7 +103,6 @@ def train(game: str, name: str, settings: list[str], options: argparse.Namespace
         plainzero("train", game, "--run", str(run), *limits, *changed)
     except RuntimeError as error:
         if "already reached its limit" not in str(error):
-            say(f"{game}, {name}: {error}")
             raise
     return run
 
@@ -105,21 +111,19 @@ def compare(
     game: str,
     name: str,
     run: Future[Path],
-    usual: Future[Path],
+    default: Future[Path],
     found: dict[str, dict[str, Any]],
     options: argparse.Namespace,
 ) -> None:
-    """Plays a variant against the usual run, once both are trained, and saves the score."""
-    try:
-        agents = [f"run:{each.result()}:{options.simulations}" for each in (run, usual)]
-        games = ["--games", str(options.match_games)]
-        found[game][name] = json.loads(plainzero("match", *agents, "--json", *games))
-        found[game][name]["last"] = [last_row(each.result()) for each in (run, usual)]
-    except RuntimeError as error:
-        say(f"{game}, {name}: {error}")
-        return
-    write_whole(options.out, json.dumps(found, indent=1).encode())
-    say(f"{game}, {name}: {score(found[game][name])}")
+    """Plays a variant against the default run, once both are trained, and saves the score."""
+    agents = [f"run:{each.result()}:{options.simulations}" for each in (run, default)]
+    played = plainzero("match", *agents, "--json", "--games", str(options.match_games))
+    match = json.loads(played)
+    match["last"] = [last_row(each.result()) for each in (run, default)]
+    with _SAVING:
+        found[game][name] = match
+        write_whole(options.out, json.dumps(found, indent=1).encode())
+    say(f"{game}, {name}: {score(match)}")
 
 
 def last_row(run: Path) -> dict[str, Any]:
@@ -130,15 +134,15 @@ def last_row(run: Path) -> dict[str, Any]:
 
 def score(match: dict[str, Any]) -> str:
     low, high = match["score_interval"] or (0, 1)
-    changed, usual = (row["seconds"] for row in match["last"])
+    changed, default = (row["seconds"] for row in match["last"])
     found = f"{100 * match['score']:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
-    return f"{found}, {changed / usual:.2f} × the time"
+    return f"{found}, {changed / default:.2f} × the time"
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:
     """Variants by games, in Markdown."""
     names = dict.fromkeys(name for matches in found.values() for name in matches)
-    lines = [["against the usual settings", *found], ["---"] * (1 + len(found))]
+    lines = [["against the default run", *found], ["---"] * (1 + len(found))]
     for name in names:
         cells = (matches.get(name) for matches in found.values())
         lines.append([name, *(score(match) if match else "" for match in cells)])

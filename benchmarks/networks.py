@@ -4,9 +4,9 @@
 
 Trains by the default command, `--at-once` games side by side in the given order; on a GPU each gets
 its share. While others train, each is measured by its game's yardstick and written to `--out`:
-GAME.safetensors, GAME.md (its card) and GAME.json (the report of `plainzero bench learning`). A
-network is complete once its files are there; what follows can be cut off. `--set` changes a setting
-of all runs.
+GAME.safetensors, GAME.md (its card) and GAME.json (the report of `plainzero bench learning`). Each
+network is complete once its three files exist, so the command may be interrupted after that.
+`--set` changes a setting of all runs.
 """
 
 import argparse
@@ -37,6 +37,8 @@ def main() -> int:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--set", action="append", default=[], dest="settings")
     options = parser.parse_args()
+    if not all(":" in text for text in options.runs):
+        parser.error("write GAME:MINUTES, as in go:20")
     options.out.mkdir(parents=True, exist_ok=True)
     if options.at_once > 1 and choose_device(options.device, needs_torch=True) != "cpu":
         options.settings.insert(0, f"run.gpu_share={1 / options.at_once:.3g}")
@@ -52,7 +54,8 @@ def main() -> int:
 
         made = [trainers.submit(make, run) for run in runs]
     failures = [error for future in made if (error := failure(future))]
-    print(*failures, sep="\n", file=sys.stderr)
+    for error in failures:
+        print(error, file=sys.stderr)
     return bool(failures)
 
 

@@ -10,7 +10,8 @@ from plainzero import CHANCE, make_game
 
 def test_scripted_game_is_played_to_its_end(plainzero):
     typed = "\n".join(f"{col}{row}" for row in "123" for col in "abc") + "\n"
-    code, out, err = plainzero("play", "tic-tac-toe", "--simulations", "200", typed=typed)
+    options = ("--simulations", "200", "--evaluator", "rollout")
+    code, out, err = plainzero("play", "tic-tac-toe", *options, typed=typed)
     assert (code, err) == (0, "")
     assert "tic-tac-toe: you are the first player (x)" in out
     assert re.search(r"search plays [abc][123]  expects [+-]\d\.\d\d · line ", out)
@@ -29,7 +30,8 @@ def test_search_punishes_a_player_who_does_not_see(plainzero, side):
 def test_player_who_moves_again_is_asked_again(plainzero):
     game = make_game("dots-and-boxes")
     typed = "\n".join(map(game.action_name, range(game.num_actions))) + "\n"
-    code, out, _ = plainzero("play", game.name, "--simulations", "400", typed=typed * 12)
+    options = ("--simulations", "400", "--evaluator", "rollout")
+    code, out, _ = plainzero("play", game.name, *options, typed=typed * 12)
     turns = re.split(r"^(?=your move> |search plays )", out, flags=re.MULTILINE)[1:]
     movers = [turn.split()[0] for turn in turns if "is not legal" not in turn]
     assert code == 0 and len(movers) == game.num_actions
@@ -57,7 +59,8 @@ def test_one_player_with_chance(plainzero):
 
 
 def test_watching_needs_no_input(plainzero):
-    code, out, _ = plainzero("play", "tic-tac-toe", "--side", "none", "--simulations", "2000")
+    options = ("--side", "none", "--simulations", "2000", "--evaluator", "rollout")
+    code, out, _ = plainzero("play", "tic-tac-toe", *options)
     assert code == 0 and out.count("search plays") == 9 and out.endswith("A draw.\n")
 
 
@@ -69,9 +72,13 @@ def test_end_of_input_ends_cleanly(plainzero):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["trio"], "a search with random playouts, 1 s per move. Use --opponent"),
-        (["trio", "--simulations", "1500"], "random playouts, 1,500 simulations per move. Use"),
+        (["hex(size=4)"], "a search with random playouts, 1 s per move. Use --opponent"),
+        (
+            ["hex(size=4)", "--simulations", "1500"],
+            "random playouts, 1,500 simulations per move. Use",
+        ),
         (["connect-four", "--seconds", "2"], "2 s per move. You gave search options; to play the"),
+        (["trio", "--simulations", "0"], "bundled:0: the bundled network without a search. Use"),
         (
             ["connect-four"],
             "bundled:200,book: the bundled network with 200 simulations per move and",
@@ -111,7 +118,7 @@ def test_hint_help_undo_and_mistakes(plainzero):
     [
         (["shogi"], ["no game 'shogi'"]),
         (["trio", "--side", "fourth"], ["'fourth'", "first, second, third, none"]),
-        (["tic-tac-toe", "--simulations", "0"], ["no budget"]),
+        (["hex(size=4)", "--simulations", "0"], ["no budget"]),
         (["tic-tac-toe", "--set", "speed=3"], ["unknown option 'speed'"]),
     ],
 )

@@ -15,7 +15,7 @@ FEW = ("--games", "60")
 def made(tmp_path_factory):
     """The file of a tic-tac-toe ladder."""
     file = tmp_path_factory.mktemp("ladder") / "ladder.json"
-    assert main(["rate", "tic-tac-toe", "--games", "200", "--ladder", str(file)]) == 0
+    assert main(["rate", "tic-tac-toe", "--games", "300", "--ladder", str(file)]) == 0
     return file
 
 
@@ -30,10 +30,10 @@ def agents_of(pair):
 
 def test_a_ladder_holds_the_natural_agents_and_how_it_was_made(made):
     ladder = read_ladder(made)
-    assert ladder.anchor == "uct:1000" and ladder.games >= 200 and not ladder.unrated
+    assert ladder.anchor == "uct:1000" and ladder.games >= 300 and not ladder.unrated
     assert {"random", "uct:100", "uct:10000", "puct:1000", "perfect"} <= set(ladder.agents)
     assert ladder.rungs[-1].agent == "random"
-    assert ladder.made["command"] == "plainzero rate tic-tac-toe --games 200"
+    assert ladder.made["command"] == "plainzero rate tic-tac-toe --games 300"
     assert ladder.made["machine"]["cores"] >= 1 and "plainzero" in ladder.made["versions"]
 
 

@@ -133,13 +133,24 @@ class Unseen(TicTacToe):
         planes[0] = state.turn
 
 
+class Mirrored(TicTacToe):
+    """A stone is seen in its own row and upside down: either may be its place."""
+
+    def symmetries(self):
+        return []
+
+    def observe(self, state, planes):
+        TicTacToe.observe(self, state, planes)
+        planes += planes[:, ::-1].copy()
+
+
 def test_a_board_observed_upside_down_is_found_by_its_first_moves():
     assert board_actions(UpsideDown(size=4))[0, 0].tolist() == [12, 13, 14, 15]
     assert board_actions(Hex(size=4))[0, 0].tolist() == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("game", [Scrambled(), Unseen()])
-def test_what_fits_no_usual_numbering_is_not_guessed(game):
+@pytest.mark.parametrize("game", [Scrambled(), Unseen(), Mirrored()])
+def test_what_fits_no_usual_numbering_or_several_is_not_guessed(game):
     assert board_actions(game) is None
 
 
@@ -264,6 +275,6 @@ def test_moves_from_a_cell_to_a_cell_lie_on_either():
         assert set(game.ends(actions[2, 1, 2])) == {2, 5}
 
 
-def test_kinds_that_are_no_cells_are_no_moves():
+def test_shuffled_ends_leave_the_start():
     actions = board_actions(ShuffledHops())
     assert {int(start) for start, _ in map(ShuffledHops().ends, actions[:, 1, 2])} == {5}

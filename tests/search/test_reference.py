@@ -22,6 +22,8 @@ GAMES = (
     "dots-and-boxes",
     "trio",
     "2048(size=2,target=32)",
+    "go(size=3)",
+    "gomoku(size=5)",
 )
 make = functools.cache(make_game)
 

@@ -131,7 +131,7 @@ def measure_learning(
                 "--measure-only to measure the runs in it"
             )
     date, gpu = datetime.date.today().isoformat(), _gpu(options.device)
-    if gpu and options.at_once > 1:
+    if gpu and options.at_once > 1 and options.trains:
         share = f"run.gpu_share={1 / options.at_once:.3g}"
         options = replace(options, settings=(share, *options.settings))
     lines: dict[str, str] = {}

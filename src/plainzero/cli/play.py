@@ -67,11 +67,10 @@ def play(
     from plainzero.cli.terminal.search_arguments import SearchArgs, make_searcher
 
     args = SearchArgs(game, simulations, seconds, evaluator or "rollout", settings or [])
-    if opponent is None and evaluator is None:
-        opponent = _choose_opponent(args)
-        args = args if opponent is None else args._replace(simulations=None)
     if opponent is not None:
         match = _match_against(opponent, args, side, seed)
+    elif evaluator is None and _meets_network(args):
+        match = _match_against_network(args, side, seed)
     else:
         searcher = make_searcher(args, DEFAULT_BUDGET)
         with refusing(game):
@@ -82,30 +81,34 @@ def play(
         match.play()
 
 
-def _choose_opponent(args: "SearchArgs") -> str | None:
-    """The bundled network's agent; None without one, or if search options are given."""
+def _meets_network(args: "SearchArgs") -> bool:
+    """Whether the opponent is the bundled network: there is one, and no search option is given."""
     from plainzero import make_game
-    from plainzero.opponents.bundled_networks import (
-        USUAL_SIMULATIONS,
-        agent_for_people,
-        has_bundled_network,
-    )
+    from plainzero.opponents.bundled_networks import has_bundled_network
+
+    if args._replace(simulations=None).says_how_to_search:
+        return False
+    with refusing(args.game):
+        return has_bundled_network(make_game(args.game))
+
+
+def _match_against_network(args: "SearchArgs", side: str, seed: int) -> "Match":
+    """A game against the bundled network, which is announced."""
+    from plainzero import make_game
+    from plainzero.opponents.bundled_networks import USUAL_SIMULATIONS, agent_for_people
     from plainzero.opponents.connect_four.opening_book import has_book
 
-    with refusing(args.game):
-        game = make_game(args.game)
-        if not has_bundled_network(game):
-            return None
-    if args._replace(simulations=None).says_how_to_search:
-        return None
+    game = make_game(args.game)
     simulations = USUAL_SIMULATIONS if args.simulations is None else args.simulations
     opponent = agent_for_people(game, simulations)
+    match = _match_against(opponent, args._replace(simulations=None), side, seed)
+    search = f"with {simulations:,} simulations per move" if simulations else "without a search"
     book = " and the opening book" if has_book(game) else ""
     typer.echo(
-        f"Your opponent is {opponent}: the bundled network with {simulations} simulations per "
-        f"move{book}. Use --opponent to choose another."
+        f"Your opponent is {opponent}: the bundled network {search}{book}. "
+        "Use --opponent to choose another."
     )
-    return opponent
+    return match
 
 
 def _announce_search(searcher: "Searcher") -> None:

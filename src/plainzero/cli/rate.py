@@ -22,7 +22,7 @@ def rate(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[GAME] [AGENT]...",
+            metavar="GAME|AGENT",
             help="A game, for its ladder; agents that are placed on it. Without a game first, "
             "agents as for `plainzero match`, the first of which is rated 0.",
         ),

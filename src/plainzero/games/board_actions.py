@@ -74,7 +74,7 @@ def _fault(game: Game, actions: Any) -> str:
 
 
 def _find_actions(game: Game) -> Ints | None:
-    """The only usual numbering that fits the game, if there is exactly one."""
+    """The usual numbering that fits the game, if it is certain which."""
     numberings = list(_usual_numberings(game))
     if not numberings:
         return None
@@ -86,10 +86,11 @@ def _find_actions(game: Game) -> Ints | None:
             continue  # a board of one row is the same upside down
         if all(_follows(actions, *each) for each in symmetries) and _shows(actions, moves):
             fitting.append(actions)
-    if len(fitting) == 1:
-        return fitting[0]
-    # Moves from a cell to a cell fit by the cell that they leave, too.
-    return next((found for found in fitting if _are_moves(found, symmetries, moves)), None)
+    # Moves from a cell to a cell fit by either.
+    is_certain = len(fitting) == 1 or (
+        len(fitting) == 2 and np.array_equal(fitting[1], _swapped(fitting[0]))
+    )
+    return fitting[0] if is_certain else None
 
 
 def _usual_numberings(game: Game) -> Iterator[Ints]:
@@ -108,13 +109,12 @@ def _usual_numberings(game: Game) -> Iterator[Ints]:
         yield actions[:, ::-1]
 
 
-def _are_moves(
-    actions: Ints, symmetries: list[tuple[Ints, Ints]], seen: dict[int, NDArray[np.float32]]
-) -> bool:
-    """Whether the first kinds are moves from a cell: `actions` of their ends fits their starts."""
-    cells = actions[0].size
-    starts = actions.reshape(len(actions), cells)[:cells].T.reshape(-1, *actions.shape[1:])
-    return all(_follows(starts, *each) for each in symmetries) and _shows(starts, seen)
+def _swapped(actions: Ints) -> Ints:
+    """Kind k of each cell becomes that cell's kind of cell k, if there are as many of both."""
+    kinds, cells = len(actions), actions[0].size
+    if kinds != cells:
+        return actions
+    return actions.reshape(kinds, cells).T.reshape(actions.shape)
 
 
 def _cell_symmetries(game: Game) -> Iterator[tuple[Ints, Ints]]:

@@ -87,11 +87,11 @@ class Game:
         return self.legal_actions(state, actions)
 
     def is_legal(self, state: Any, action: Any) -> bool:
-        """Whether `legal_actions` lists that action; with an own one, playouts try actions."""
+        """Whether `legal_actions` lists the action. If overridden, playouts try single actions."""
         return int(action) in self.legal(state)
 
     def is_playout_action(self, state: Any, action: Any) -> bool:
-        """Whether `playout_actions` lists that action; False for all if it lists substitutes."""
+        """Whether `playout_actions` lists the action; False for all may mean a substitute."""
         return self.is_legal(state, action)
 
     def play(self, state: Any, action: Any) -> None:

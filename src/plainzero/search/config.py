@@ -70,9 +70,9 @@ class SearchConfig:
     """Factor of fpu=reduction (KataGo: 0.2)."""
 
     chance: Chance = "balanced"
-    """Which outcome of chance a simulation follows. drawn: drawn by probability. balanced: drawn
-    among those visited less often than their probability demands, by how many visits they lack, so
-    that values depend less on luck."""
+    """How simulations choose an outcome of chance. drawn: by probability. balanced: among the
+    outcomes with fewer visits than their share, in proportion to what they lack, so that values
+    depend less on luck."""
 
     # Evaluation.
     rollouts: int = 1

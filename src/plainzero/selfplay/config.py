@@ -31,10 +31,10 @@ class SelfPlayConfig:
     cheap_simulations: int = 8
     """Simulations of the other moves."""
     first_simulations: int = 0
-    """Simulations of full searches at step 0, when the network knows nothing; they grow evenly to
-    search.simulations (MiniZero). 0: always as many as there."""
+    """Simulations of full searches at step 0, growing evenly to search.simulations (MiniZero). 0:
+    always search.simulations."""
     growing_steps: int = 2000
-    """The step from which on searches have all simulations."""
+    """Step from which full searches have search.simulations."""
     opening_share: float = 0.9
     """Share of games that start with random moves, which are never targets."""
     opening_plies: int = -1
@@ -72,6 +72,11 @@ class SelfPlayConfig:
             raise ValueError("temperature and temperature_turns cannot be negative")
         if self.first_simulations < 0:
             raise ValueError("first_simulations cannot be negative")
+        if self.full_share < 1 and 0 < self.first_simulations < self.cheap_simulations:
+            raise ValueError(
+                f"first_simulations is {self.first_simulations}; a full search needs at least "
+                f"cheap_simulations, which is {self.cheap_simulations}"
+            )
         if self.opening_plies < -1:
             raise ValueError(f"opening_plies is {self.opening_plies}; it must be 0 or more, or -1")
 
@@ -92,7 +97,7 @@ def resolve_selfplay(config: SelfPlayConfig, game: Game) -> SelfPlayConfig:
 
 
 def check_selfplay_search(search: SearchConfig, config: SelfPlayConfig) -> None:
-    """Refuses search options that self-play, or these options of it, do not support.
+    """Refuses search options that self-play, or its settings, do not support.
 
     Raises:
         ValueError: names the option, and what to set.

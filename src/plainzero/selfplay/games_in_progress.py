@@ -116,7 +116,7 @@ def make_play_options(
 def set_step(
     options: NDArray[Any], config: SelfPlayConfig, search: SearchConfig, step: int
 ) -> None:
-    """Changes the record for the weights of that step, which searches grow with."""
+    """Sets the step of the weights, and the simulations of a full search at that step."""
     options["step"] = step
     full, first = simulation_limit(search), config.first_simulations
     grown = min(1.0, step / config.growing_steps) if first else 1.0

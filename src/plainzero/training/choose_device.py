@@ -42,7 +42,10 @@ def new_config(game: Game, device: str, settings: Sequence[str] = ()) -> RunConf
         ValueError: for an unknown setting, or an invalid value.
     """
     if device == "cpu":
-        return change(default_config(game), settings)
+        config = change(default_config(game), settings)
+        if config.run.gpu_share != 1:
+            raise ValueError("run.gpu_share has an effect only on a GPU")
+        return config
     from plainzero.training.gpu.defaults import gpu_config
 
     return gpu_config(game, device, settings)

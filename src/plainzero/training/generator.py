@@ -239,5 +239,5 @@ class CpuGenerator:
 
 
 def _are_equal(record: GameRecord, other: GameRecord) -> bool:
-    same_moves = np.array_equal(record.moves, other.moves)
-    return same_moves and np.array_equal(record.policies, other.policies)
+    names = ("moves", "policies", "values")
+    return all(np.array_equal(getattr(record, name), getattr(other, name)) for name in names)

@@ -139,7 +139,7 @@ def playing_search(game: Game, search: SearchConfig, simulations: int) -> Search
     value: on 3,000 positions like those of Test_L2_R2, a run of Connect Four erred in 1.4 % of them
     in this way, and in 1.9 % with the most visited move and an initial value of 0. With chance, the
     most visited move is played, because there a bound prefers safe moves to good ones: networks of
-    Pig and sensor-jammer lose 1.3 to 5 times as much by it (docs/lab-notebook.md).
+    Pig and sensor-jammer lose 1.4 to 6 times as much by it (docs/lab-notebook.md).
     """
     options: dict[str, Any] = {"choice": "visits" if has_chance(game) else "lcb"}
     if search.selection == "gumbel":

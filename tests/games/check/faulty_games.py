@@ -531,6 +531,11 @@ class RecognisesOthers(TicTacToe):
         return action == self.legal(state)[-1]
 
 
+class RecognisesWithoutAList(TicTacToe):
+    def is_playout_action(self, state, action):
+        return state.board.ravel()[action] == 0
+
+
 class RecognisesForGood(TicTacToe):
     def is_legal(self, state, action):
         state.board[1, 1] = 1

@@ -55,6 +55,7 @@ FAULTS = {
         "is_legal and legal_actions differ on the actions [",
     ),
     "RecognisesOthers": ("playout actions", "is_playout_action and playout_actions differ on"),
+    "RecognisesWithoutAList": ("unused rule", "write is_legal instead"),
     "RecognisesForGood": ("playout actions", "is_legal changes state.board"),
     "RecognisesByADict": ("does not compile", "is_legal does not compile"),
     "RecognisesSmallIntegers": ("compiled differs", "is_legal compiled is true of other actions"),

@@ -123,7 +123,10 @@ PLANTED = {
     "loss not finite": {"loss": float("nan")},
     "exploded gradients": {"gradient_norm": lambda g: 1088.0 if g == 12 else 0.3},
     "value collapse": {"value_explained": 0.01},
-    "policy not learning": {"policy_kl": 0.5, "search_agreement": 0.19},
+    "policy not learning": {
+        "policy_kl": lambda g: max(0.455, 0.5 - 0.01 * g),  # drifts by a tenth
+        "search_agreement": 0.19,
+    },
     "data too old": {"replay_age": lambda g: 0.9 * g},
     "data reused too often": {"replay_uses": 11.0},
     "overfitting": {"accuracy": lambda g: 0.8 - 0.01 * g},

@@ -1,5 +1,6 @@
 """The actions among which random playouts choose, if a game declares or recognises them."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from plainzero.games.contract import CHANCE, Game, has_own_playouts, trial_rule
 
 _POSITIONS = 2000
 _MOST_NAMED = 10
-_TRIALS = 50_000  # of an action in a position
+_TRIALS = 50_000  # pairs of a position and an action that are tried
 
 
 def check_playouts(problems: Problems, played: list[Played]) -> None:
@@ -27,8 +28,12 @@ def check_playouts(problems: Problems, played: list[Played]) -> None:
         for state, legal in positions[:_POSITIONS]:
             problem = _problem(problems, state, legal)
             _report(problems, "playout_actions", state, problem)
+    elif type(game).is_playout_action is not Game.is_playout_action:
+        message = "is_playout_action has no effect without playout_actions; write is_legal instead"
+        problems.add("unused rule", message)
     if trial_rule(game):
-        for state, _ in positions[: max(1, _TRIALS // game.num_actions)]:
+        step = max(1, math.ceil(len(positions) * game.num_actions / _TRIALS))
+        for state, _ in positions[::step]:
             _report(problems, trial_rule(game), state, _problem_of_trials(problems, state))
 
 

@@ -72,10 +72,9 @@ def rollout(state: State, scratch: Scratch, options: Options, b: int, place: int
 
 @kernel_function
 def draw_action(state: State, scratch: Scratch, b: int) -> int:
-    """A playout's next action: each that it may play is as likely; −1 if there is none.
+    """A playout's next action, each allowed one equally likely; −1 if there is none.
 
-    Any action is tried first, where the game can say whether a playout may play it: mostly faster
-    than a list of all, and as fair.
+    If the game recognises single actions, random ones are tried first: usually faster than a list.
     """
     if has_trials(state):
         for _ in range(_TRIALS):

@@ -43,7 +43,7 @@ def fit_games(
     """The number of games side by side that fit into `free` bytes of a GPU: a power of two.
 
     Half of the memory is for their trees and for evaluating them; the rest for the replay and for
-    learning. Only a `share` of it is used, and of the most games.
+    learning. `share` scales that number and its maximum.
     """
     simulations = max(search.simulations, search.visits)
     node_bytes, edge_bytes, game_bytes = bytes_each(game, search)

@@ -13,7 +13,12 @@ pytestmark = pytest.mark.slow
 
 SLOW = (HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large)
 ROUTES = 22  # of the API; one more must be counted here, so that none is left out
-REFUSED = ("POST /api/runs", "POST /api/runs/{run}/stop", "POST /api/runs/{run}/resume")
+REFUSED = (
+    "POST /api/runs",
+    "POST /api/runs/{run}/stop",
+    "POST /api/runs/{run}/resume",
+    "POST /api/ladder",
+)
 
 
 def test_no_request_makes_the_server_fail(api_schema, services):

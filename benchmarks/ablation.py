@@ -4,28 +4,27 @@
 
 Trains every variant on every game for equal generations, or minutes, `--at-once` runs side by side,
 each on one thread or its share of the GPU, and plays it against the game's default run, from even
-openings and both sides. Equal generations are fair on a busy machine,
-too, but do not count what a variant costs: the table says how long it took. The variant "another
-seed" shows how much two equal runs differ. Prints a table of the variants' scores with 95 %
-intervals. `--out` gets every result as soon as it is known, and the same command resumes there; to
-change a variant or a limit, choose another `--folder` and `--out`.
+openings and both sides. Equal generations are fair on a busy machine, too, but do not count what a
+variant costs: the table says how long it took. The variant "another seed" shows how much two equal
+runs differ. Prints a table of the variants' scores with 95 % intervals. `--out` gets every result
+as soon as it is known, and the same command resumes there; to change a variant or a limit, choose
+another `--folder` and `--out`.
 """
 
 import argparse
 import json
 import os
-import subprocess
 import sys
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from commands import plainzero, say
+
 from plainzero.atomic_files import write_whole
 from plainzero.devices import choose_device
 
-_START = time.monotonic()
 _SAVING = Lock()
 _DEFAULT = "default"
 _VARIANTS = (
@@ -64,6 +63,7 @@ def main() -> int:
     for text in options.variants or _VARIANTS:
         name, _, settings = text.partition(":")
         variants[name.strip()] = settings.split()
+    os.environ["OMP_NUM_THREADS"] = "1"  # of every command
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found = json.loads(options.out.read_text()) if options.out.exists() else {}
     made: list[Future[None]] = []
@@ -147,24 +147,6 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         cells = (matches.get(name) for matches in found.values())
         lines.append([name, *(score(match) if match else "" for match in cells)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def plainzero(*arguments: str) -> str:
-    """What a command prints.
-
-    Raises:
-        RuntimeError: if it fails.
-    """
-    command = [sys.executable, "-m", "plainzero.cli", *arguments]
-    one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=one_thread)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()[-500:]}")
-    return done.stdout
-
-
-def say(line: str) -> None:
-    print(f"{time.monotonic() - _START:6.0f} s  {line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,15 @@ network is complete once its three files exist, so the command may be interrupte
 
 import argparse
 import json
-import subprocess
 import sys
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from commands import plainzero, say
+
 from plainzero import make_game
 from plainzero.devices import choose_device
-
-_START = time.monotonic()
 
 
 def main() -> int:
@@ -96,26 +94,9 @@ class Run:
         return plainzero("bench", "learning", *run, *arguments)
 
 
-def plainzero(*arguments: str) -> str:
-    """What a command prints.
-
-    Raises:
-        RuntimeError: if it fails.
-    """
-    command = [sys.executable, "-m", "plainzero.cli", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(arguments)}: {done.stderr.strip()[-500:]}")
-    return done.stdout
-
-
 def failure(made: "Future[Future[None]]") -> BaseException | None:
     """Why a run was not trained, or not exported."""
     return made.exception() or made.result().exception()
-
-
-def say(line: str) -> None:
-    print(f"{time.monotonic() - _START:6.0f} s  {line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def rollout(state: State, scratch: Scratch, options: Options, b: int, place: int
 
 @kernel_function
 def draw_action(state: State, scratch: Scratch, b: int) -> int:
-    """A playout's next action, each allowed one equally likely; −1 if there is none.
+    """The next action of a playout, drawn evenly from those it may choose; −1 if there is none.
 
     If the game recognises single actions, random ones are tried first: usually faster than a list.
     """

@@ -32,7 +32,8 @@ def test_a_game_is_trained_and_measured_at_three_points(plainzero, tmp_path):
     code, out, _ = plainzero(*arguments, "--minutes", "0.5", *SMALL)
     (row,) = json.loads(out)["rows"]
     assert (code, row["failure"], row["target"]) == (0, "", 0.97)
-    assert row["command"].startswith("plainzero train dots-and-boxes --minutes 0.5 --set ")
+    command = "plainzero train dots-and-boxes --minutes 0.5 --set "
+    assert row["training"]["command"].startswith(command) and row["training"]["versions"]["torch"]
     assert row["yardstick"] == "moves that keep the outcome, decisive positions"
     assert [at["share"] for at in row["strengths"]] == [0.25, 0.5, 1.0]
     first, _, last = row["strengths"]
@@ -59,6 +60,14 @@ def test_a_run_without_a_generation_is_a_failure(plainzero, tmp_path):
     )
     (row,) = json.loads(out)["rows"]
     assert code == 0 and row["failure"] == "no generation was completed"
+
+
+def test_a_failure_is_told_by_the_whole_message_after_the_traceback():
+    failed = bench_learning._last_message
+    crash = "Traceback (most recent call last):\n  File x\n    y()\nCUDA error: unknown\nAdvice.\n"
+    assert failed(crash) == "CUDA error: unknown Advice."
+    assert failed("a warning\nplainzero: no room\n") == "plainzero: no room"
+    assert failed("") == ""
 
 
 def test_games_are_learned_at_once_and_reported_in_order(monkeypatch, tmp_path):
@@ -97,7 +106,7 @@ def test_a_figure_has_an_interval_only_if_one_can_be_computed(capsys, monkeypatc
         Strength(share, 60.0, 100, 50, 600, 10.0, 1.0, 0.5, measured)
         for share, measured in ((0.5, found), (1.0, {}))
     ]
-    row = LearnedGame("a game", "plainzero train", "score, random", 0.8, 1.0, 60.0, strengths)
+    row = LearnedGame("a game", None, "score, random", 0.8, 1.0, strengths)
     print_learning(LearningReport("2026-11-18", {}, {}, {}, [row]))
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines if " 1 " in line] == ["%"]

@@ -6,7 +6,7 @@ import pytest
 
 from plainzero import make_game
 from plainzero.arena.yardsticks.measurement import Measurement
-from plainzero.bench.learning import LearnedGame, LearningReport, Strength
+from plainzero.bench.learning import LearnedGame, LearningReport, Strength, Training
 from plainzero.networks.architectures import make_network
 from plainzero.networks.config import NetworkConfig
 from plainzero.networks.weights import save_weights
@@ -54,9 +54,11 @@ def report(tmp_path):
         100: Measurement(0.975, (0.9, 1.0), "40 games", {"won": 0, "lost": 1}),
     }
     at = Strength(1.0, 120.0, 400, 4000, 26000, 216.7, 1.6, 0.5, measured)
-    row = LearnedGame(GAME.name, COMMAND, "not lost to perfect", 1.0, 3.0, 126.0, [at])
-    machine = {"cpu": "Some CPU", "cores": 2, "system": "Linux"}
-    found = LearningReport("2026-11-18", machine, {"numba": "0.68.1"}, {}, [row])
+    trainer = {"gpu": "Some GPU", "cpu": "Some CPU", "cores": 16, "system": "Linux"}
+    training = Training(COMMAND, "2026-11-18", 126.0, trainer, {"numba": "0.68.1"})
+    row = LearnedGame(GAME.name, training, "not lost to perfect", 1.0, 3.0, [at])
+    measurer = {"cpu": "Another CPU", "cores": 2, "system": "Linux"}
+    found = LearningReport("2026-11-19", measurer, {"numba": "0.69"}, {}, [row])
     path = tmp_path / "learning.json"
     path.write_text(json.dumps(found.as_dict()))
     return path
@@ -71,9 +73,10 @@ def test_a_card_states_command_time_strength_and_curve(plainzero, run, report, t
     for line in (
         f"| Command | `{COMMAND}` |",
         "| Date | 2026-11-18 |",
-        "| Machine | 2 cores of Some CPU |",
+        "| Machine | Some GPU, 16 cores of Some CPU |",
         "| Versions | numba 0.68.1 |",
-        "| Time | 2.0 minutes of the run's clock, 2.1 minutes wall clock for the whole command |",
+        "| Wall clock | 2.1 minutes for the whole command |",
+        "| Time | 2.0 minutes of the run's clock |",
         "| Self-play | 4,000 games, 26,000 positions |",
         "| Network | residual, 1 blocks of 8 channels; step 400; 0.0 MB |",
         "Yardstick: not lost to perfect, target 100 %. In parentheses: 95 % intervals.",
@@ -88,6 +91,19 @@ def test_a_card_states_command_time_strength_and_curve(plainzero, run, report, t
     about = read_network_file(weights).about
     assert about.startswith(f"{COMMAND}; 2026-11-18; not lost to perfect: ")
     assert about.endswith("97.5 % (90.0–100.0) with 100 simulations")
+
+
+def test_a_card_of_a_run_that_the_bench_did_not_train_leaves_out_what_is_unknown(
+    plainzero, run, report, tmp_path
+):
+    found = json.loads(report.read_text())
+    found["rows"][0]["training"] = None
+    report.write_text(json.dumps(found))
+    weights = tmp_path / "tic-tac-toe.safetensors"
+    plainzero("export", str(run), "--weights", str(weights), "--card", str(report))
+    lines = (tmp_path / "tic-tac-toe.md").read_text().splitlines()
+    assert lines[6:8] == ["| Command | unknown |", "| Time | 2.0 minutes of the run's clock |"]
+    assert read_network_file(weights).about.startswith("not lost to perfect: ")
 
 
 def test_a_card_states_the_size_of_an_mlp(plainzero, report, tmp_path):

@@ -44,7 +44,7 @@ players for a territory."""
 
 _SIMULATIONS = {"go": (1, 100)}
 _USUAL_SIMULATIONS = (100,)
-_TRAINED = "trained.json"  # in a run's folder: the command that trained it, and how long it took
+_TRAINED = "trained.json"  # in a run's folder: its Training
 _PAUSE = 1.0  # seconds between reports of a run
 
 Report = Callable[[str], None]
@@ -83,22 +83,32 @@ class Strength:
 
 
 @dataclass(frozen=True)
+class Training:
+    """How a run was trained."""
+
+    command: str
+    date: str
+    wall_seconds: float  # of the command
+    machine: dict[str, Any]
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
 class LearnedGame:
     """A run by the default command, measured."""
 
     game: str
-    command: str  # that trained it; empty if `bench learning` did not train it
+    training: Training | None  # None if `bench learning` did not train it
     yardstick: str
     target: float | None
     first_generation_seconds: float
-    wall_seconds: float  # of the command; 0 if unknown
     strengths: list[Strength]
     failure: str = ""  # why there is nothing to measure
 
 
 @dataclass(frozen=True)
 class LearningReport:
-    """All games, and the machine they were learned on."""
+    """All games, and the machine they were measured on."""
 
     date: str
     machine: dict[str, Any]
@@ -130,8 +140,7 @@ def measure_learning(
                 f"{options.folder / game.name} is already a run; choose another --folder, or "
                 "--measure-only to measure the runs in it"
             )
-    date, gpu = datetime.date.today().isoformat(), _gpu(options.device)
-    if gpu and options.at_once > 1 and options.trains:
+    if _gpu(options.device) and options.at_once > 1 and options.trains:
         share = f"run.gpu_share={1 / options.at_once:.3g}"
         options = replace(options, settings=(share, *options.settings))
     lines: dict[str, str] = {}
@@ -148,8 +157,15 @@ def measure_learning(
     with ThreadPoolExecutor(options.at_once) as executor:
         rows = list(executor.map(learn, names))
     described = asdict(options) | {"folder": str(options.folder)}
-    found = versions() | {"torch": torch.__version__}
-    return LearningReport(date, machine() | gpu, found, described, rows)
+    return LearningReport(_today(), machine(), _versions(), described, rows)
+
+
+def _today() -> str:
+    return datetime.date.today().isoformat()
+
+
+def _versions() -> dict[str, str]:
+    return versions() | {"torch": torch.__version__}
 
 
 def _gpu(device: str) -> dict[str, str]:
@@ -167,19 +183,20 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
     yardstick, folder = _choose_yardstick(game, options), RunFolder(options.folder / game.name)
     trained, failure = folder.path / _TRAINED, ""
     if options.trains:
-        arguments, start = _train_arguments(name, options), time.monotonic()
+        arguments, date, start = _train_arguments(name, options), _today(), time.monotonic()
         failure = _train(game.name, arguments, folder, options, report)
         command = " ".join(["plainzero train", *map(_quoted, arguments)])
         if folder.path.is_dir():
-            found = {"command": command, "wall_seconds": time.monotonic() - start}
-            write_whole(trained, json.dumps(found).encode())
-    training = json.loads(trained.read_text()) if trained.is_file() else {}
+            seconds, trainer = time.monotonic() - start, machine() | _gpu(options.device)
+            found = Training(command, date, seconds, trainer, _versions())
+            write_whole(trained, json.dumps(asdict(found)).encode())
+    training = Training(**json.loads(trained.read_text())) if trained.is_file() else None
     metrics = read_metrics(folder.metrics_file) if folder.metrics_file.exists() else []
     if not metrics:
         failure = failure or "no generation was completed"
     strengths: list[Strength] = []
     for share in SHARES if metrics else ():
-        latest = _at(share * options.minutes * 60.0, metrics)
+        latest = _at(share * options.minutes * 60.0, metrics) if share < 1 else metrics[-1]
         if strengths and strengths[-1].step == latest["step"]:
             measured = strengths[-1].measured
         else:
@@ -188,11 +205,10 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
         strengths.append(_strength(share, latest, measured))
     return LearnedGame(
         game.name,
-        training.get("command", ""),
+        training,
         yardstick.name,
         yardstick.target,
         metrics[0]["seconds"] if metrics else 0.0,
-        training.get("wall_seconds", 0.0),
         strengths,
         failure,
     )
@@ -255,7 +271,14 @@ def _train(
                 with suppress(subprocess.TimeoutExpired):
                     training.wait(_PAUSE)
         errors.seek(0)
-        return errors.read().strip().rpartition("\n")[2] if training.returncode else ""
+        return _last_message(errors.read()) if training.returncode else ""
+
+
+def _last_message(text: str) -> str:
+    """What follows the last traceback: CUDA's messages end with advice, not with what is wrong."""
+    lines = text.strip().splitlines()
+    inside = [number for number, line in enumerate(lines) if line.startswith(" ")]
+    return " ".join(lines[inside[-1] + 1 :] if inside else lines[-1:])
 
 
 def _describe_last(folder: RunFolder) -> str:

@@ -27,47 +27,40 @@ _CURVE = {
 Row = dict[str, Any]
 
 
-def read_report(path: Path, run: SavedRun) -> tuple[Row, Row]:
-    """A report of `bench learning`, and its row for the run's game.
+def read_report(path: Path, run: SavedRun) -> Row:
+    """The row of a report of `bench learning` for the run's game.
 
     Raises:
         ValueError: when the file cannot be read, or has not measured this run.
     """
     try:
-        report = json.loads(path.read_text(encoding="utf-8"))
-        rows = {row["game"]: row for row in report["rows"]}
+        rows = {row["game"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ValueError(
             f"{path} is not what `plainzero bench learning --json` prints: {error}"
         ) from error
-    row = rows.get(run.game.name)
+    row: Row | None = rows.get(run.game.name)
     steps = {line["step"] for line in read_metrics(run.folder.metrics_file)}
     if row is None or not {at["step"] for at in row["strengths"]} <= steps:
         raise ValueError(f"{path} has no measurement of {run.folder.path}")
-    return report, row
+    return row
 
 
-def summarise(report: Row, row: Row) -> str:
+def summarise(row: Row) -> str:
     """The command, the date and the strength at the end, in one line."""
-    return (
-        f"{row['command']}; {report['date']}; {row['yardstick']}: {_final(row) or 'not measured'}"
-    )
+    strength = f"{row['yardstick']}: {_final(row) or 'not measured'}"
+    training = row["training"]
+    return f"{training['command']}; {training['date']}; {strength}" if training else strength
 
 
-def model_card(run: SavedRun, file: NetworkFile, report: Row, row: Row) -> str:
+def model_card(run: SavedRun, file: NetworkFile, row: Row) -> str:
     """The card of a network file that was exported from a measured run."""
     metrics = read_metrics(run.folder.metrics_file)
     last = next(line for line in metrics if line["step"] >= file.step)
     network = resolve_network(run.config.network, run.game)
-    machine, wall = report["machine"], row["wall_seconds"]
-    versions = (f"{name} {v}" for name, v in report["versions"].items() if name != "open_spiel")
     facts = {
-        "Command": f"`{row['command']}`" if row["command"] else "unknown",
-        "Date": report["date"],
-        "Machine": ", ".join([*filter(None, [machine.get("gpu")]), _processor(machine)]),
-        "Versions": ", ".join(versions),
-        "Time": f"{last['seconds'] / 60:.1f} minutes of the run's clock"
-        + (f", {wall / 60:.1f} minutes wall clock for the whole command" if wall else ""),
+        **_training_facts(row["training"]),
+        "Time": f"{last['seconds'] / 60:.1f} minutes of the run's clock",
         "Self-play": f"{last['total_games']:,} games, {last['total_positions']:,} positions",
         "Network": f"{_size(network)}; step {file.step:,}; {file.path.stat().st_size / 1e6:.1f} MB",
     }
@@ -94,14 +87,25 @@ def model_card(run: SavedRun, file: NetworkFile, report: Row, row: Row) -> str:
     )
 
 
+def _training_facts(training: Row | None) -> dict[str, str]:
+    """When, where and by which command a run was trained, if that is known."""
+    if training is None:
+        return {"Command": "unknown"}
+    machine, versions = training["machine"], training["versions"].items()
+    processor = f"{machine['cores']} cores of {machine['cpu']}"
+    return {
+        "Command": f"`{training['command']}`",
+        "Date": training["date"],
+        "Machine": ", ".join([*filter(None, [machine.get("gpu")]), processor]),
+        "Versions": ", ".join(f"{name} {v}" for name, v in versions if name != "open_spiel"),
+        "Wall clock": f"{training['wall_seconds'] / 60:.1f} minutes for the whole command",
+    }
+
+
 def _size(network: NetworkConfig) -> str:
     if network.kind == "mlp":
         return f"mlp, {network.layers} layers of {network.width} units"
     return f"{network.kind}, {network.blocks} blocks of {network.channels} channels"
-
-
-def _processor(machine: Row) -> str:
-    return f"{machine['cores']} cores of {machine['cpu']}"
 
 
 def _target(row: Row) -> str:

@@ -88,9 +88,9 @@ def _write_weights(
             from plainzero.atomic_files import write_whole
             from plainzero.bench.model_card import model_card, read_report, summarise
 
-            report, row = read_report(card, saved)
-            file = write_network_file(saved, path, step, about or summarise(report, row))
-            text = model_card(saved, file, report, row)
+            row = read_report(card, saved)
+            file = write_network_file(saved, path, step, about or summarise(row))
+            text = model_card(saved, file, row)
             write_whole(path.with_suffix(".md"), text.encode())
     typer.echo(
         f"{path}: weights of step {file.step} for {file.game}, float16, "

@@ -21,6 +21,17 @@ def test_openings_all_differ_and_replay_to_their_positions(game):
         assert state == opening.state and not state.is_over and state.to_play >= 0
 
 
+def test_openings_of_a_game_for_one_are_short():
+    """Chance alone makes enough of them differ, however long the game is."""
+    game = make_game("2048")
+    for opening in draw_openings(game, 30, seed=1):
+        state, own = game.new_state(), 0
+        for action in opening.actions:
+            own += state.to_play >= 0
+            game.apply(state, action)
+        assert own <= 3
+
+
 def test_the_same_seed_gives_the_same_openings():
     first, again, other = (
         [o.actions for o in draw_openings(CONNECT_FOUR, 20, s)] for s in (3, 3, 4)

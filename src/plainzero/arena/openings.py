@@ -72,7 +72,8 @@ def draw_openings(
         if drawn and len(drawn) < len(found) / 2:
             break
         found = drawn if len(drawn) >= len(found) else found
-        if len(found) >= QUICK.candidates * count and _has_enough_even(game, found, count, balance):
+        enough = min(wanted, QUICK.candidates * count)
+        if len(found) >= enough and _has_enough_even(game, found, count, balance):
             break
     found = found or _draw(game, wanted, 0, generator)
     return _most_even(game, found, count, seed, balance)

@@ -37,6 +37,10 @@ def test_many_moves_are_searched_by_gumbel_on_a_gpu():
     assert default_search(make_game("connect-four"), "cuda").simulations == 32
 
 
+def test_games_for_one_are_searched_by_gumbel_on_a_gpu():
+    assert default_search(make_game("2048"), "cuda").selection == "gumbel"
+
+
 @pytest.mark.parametrize("name", [*bundled_games(), *STRANGER_GAMES])
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_no_default_is_starved(name, device):

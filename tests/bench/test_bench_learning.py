@@ -62,11 +62,12 @@ def test_a_run_without_a_generation_is_a_failure(plainzero, tmp_path):
     assert code == 0 and row["failure"] == "no generation was completed"
 
 
-def test_a_failure_is_told_by_the_whole_message_after_the_traceback():
+def test_a_failure_is_the_whole_message_after_the_traceback():
     failed = bench_learning._last_message
     crash = "Traceback (most recent call last):\n  File x\n    y()\nCUDA error: unknown\nAdvice.\n"
     assert failed(crash) == "CUDA error: unknown Advice."
     assert failed("a warning\nplainzero: no room\n") == "plainzero: no room"
+    assert failed("x.py:3: UserWarning: w\n  warnings.warn()\n") == "warnings.warn()"
     assert failed("") == ""
 
 
@@ -115,8 +116,9 @@ def test_a_figure_has_an_interval_only_if_one_can_be_computed(capsys, monkeypatc
 
 
 def test_strength_is_that_of_the_latest_complete_generation():
-    metrics = [{"seconds": 10.0}, {"seconds": 20.0}, {"seconds": 30.0}]
-    assert [_at(seconds, metrics)["seconds"] for seconds in (5, 10, 29, 40)] == [10, 10, 20, 30]
+    metrics = [{"seconds": 10.0}, {"seconds": 20.0}, {"seconds": 70.0}]
+    found = [_at(share, 1.0, metrics)["seconds"] for share in (0.1, 0.25, 0.5, 1.0)]
+    assert found == [10, 10, 20, 70]
 
 
 @pytest.mark.slow

@@ -342,5 +342,5 @@ def test_every_file_that_ships_can_be_used_and_is_described(path):
     assert dataclasses.asdict(file.load(game).config) == dataclasses.asdict(file.network)
     assert file.about and path.stat().st_size < 3 * 2**20
     card = path.with_suffix(".md").read_text(encoding="utf-8")
-    assert f"plainzero train {file.game.split('(')[0]}" in card.replace('"', "")
+    assert f"plainzero train {file.game} " in card.replace('"', "")
     assert all(words in card for words in ("Date", "Versions", "Time", "Strength", "positions"))

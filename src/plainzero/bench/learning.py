@@ -196,7 +196,7 @@ def _learn(name: str, options: LearningBenchOptions, report: Report) -> LearnedG
         failure = failure or "no generation was completed"
     strengths: list[Strength] = []
     for share in SHARES if metrics else ():
-        latest = _at(share * options.minutes * 60.0, metrics) if share < 1 else metrics[-1]
+        latest = _at(share, options.minutes, metrics)
         if strengths and strengths[-1].step == latest["step"]:
             measured = strengths[-1].measured
         else:
@@ -271,14 +271,16 @@ def _train(
                 with suppress(subprocess.TimeoutExpired):
                     training.wait(_PAUSE)
         errors.seek(0)
-        return _last_message(errors.read()) if training.returncode else ""
+        if not training.returncode:
+            return ""
+        return _last_message(errors.read()) or f"it exited with status {training.returncode}"
 
 
 def _last_message(text: str) -> str:
-    """What follows the last traceback: CUDA's messages end with advice, not with what is wrong."""
+    """The whole message after the last traceback; CUDA's ends with advice."""
     lines = text.strip().splitlines()
     inside = [number for number, line in enumerate(lines) if line.startswith(" ")]
-    return " ".join(lines[inside[-1] + 1 :] if inside else lines[-1:])
+    return " ".join(lines[inside[-1] + 1 :] if inside else []) or "".join(lines[-1:]).strip()
 
 
 def _describe_last(folder: RunFolder) -> str:
@@ -290,8 +292,14 @@ def _describe_last(folder: RunFolder) -> str:
     return f"{len(metrics)} generations, policy loss {last['policy_loss']:.3f}"
 
 
-def _at(seconds: float, metrics: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The last generation that was complete by then; the first if there was none."""
+def _at(share: float, minutes: float, metrics: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The last generation complete by that share of the time; the first if there was none.
+
+    The whole run ends with its last generation, which may take longer than its minutes.
+    """
+    if share == 1.0:
+        return metrics[-1]
+    seconds = share * minutes * 60.0
     done = [generation for generation in metrics if generation["seconds"] <= seconds]
     return (done or metrics)[-1 if done else 0]
 

@@ -34,7 +34,8 @@ def read_report(path: Path, run: SavedRun) -> Row:
         ValueError: when the file cannot be read, or has not measured this run.
     """
     try:
-        rows = {row["game"]: row for row in json.loads(path.read_text(encoding="utf-8"))["rows"]}
+        report = json.loads(path.read_text(encoding="utf-8"))
+        rows = {row["game"]: row | {"training": row["training"]} for row in report["rows"]}
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ValueError(
             f"{path} is not what `plainzero bench learning --json` prints: {error}"
@@ -88,7 +89,7 @@ def model_card(run: SavedRun, file: NetworkFile, row: Row) -> str:
 
 
 def _training_facts(training: Row | None) -> dict[str, str]:
-    """When, where and by which command a run was trained, if that is known."""
+    """When, where and by which command a run was trained, if known."""
     if training is None:
         return {"Command": "unknown"}
     machine, versions = training["machine"], training["versions"].items()
@@ -120,7 +121,7 @@ def _strength_lines(row: Row) -> list[str]:
     if not lines:
         return ["Not measured."]
     found = row["strengths"][-1]["measured"]
-    more = [f"{sims} simulations: {_more(m)}" for sims, m in found.items() if m["more"]]
+    more = [f"{_count(sims)}: {_more(m)}" for sims, m in found.items() if m["more"]]
     table = _table(["seconds", "simulations", "figure", "sample"], lines)
     return [*table, *(f"\nAt the end, {line}." for line in more)]
 
@@ -150,9 +151,11 @@ def _cell(line: Row, name: str) -> str:
 def _final(row: Row) -> str:
     """The figures at the end, by simulations."""
     measured = row["strengths"][-1]["measured"] if row["strengths"] else {}
-    return ", ".join(
-        f"{_figure(found)} with {sims} simulations" for sims, found in measured.items()
-    )
+    return ", ".join(f"{_figure(found)} with {_count(sims)}" for sims, found in measured.items())
+
+
+def _count(simulations: str) -> str:
+    return f"{simulations} simulation{'' if simulations == '1' else 's'}"
 
 
 def _figure(found: Row) -> str:

@@ -205,7 +205,7 @@ def default_config(game: Game, device: str = "cpu", games: int = 0) -> RunConfig
 
     | chosen | by |
     | --- | --- |
-    | search | device; the most legal moves seen in random games; players and chance, for proofs |
+    | search | device; the most legal moves seen in random games; players; chance, for proofs |
     | random openings | the length of random games; none for one player |
     | network | the observation: residual for planes; heads that follow the board if actions do |
     | values | the number of players |

@@ -274,8 +274,9 @@ def test_positions_are_observed_on_a_gpu_without_warnings():
     raw = torch.from_numpy(states.view(np.uint8).reshape(2, -1)).cuda()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        planes = observe_rows(GAME, raw, torch.tensor([1, 0], device="cuda"))
+        planes, legal = observe_rows(GAME, raw, torch.tensor([1, 0], device="cuda"))
     assert torch.equal(planes[0].cpu(), torch.from_numpy(GAME.observation(GAME.new_state())))
+    assert legal.all()
 
 
 def test_a_kernel_that_cannot_be_kept_on_disk_is_compiled_after_a_warning(monkeypatch):

@@ -5,13 +5,11 @@ variables select it when Numba is loaded.
 """
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from gpu_search_program import CASES, OTHER_CASES, run_case
+from gpu_simulator import simulate
 
 from plainzero.games import bundled_games
 
@@ -20,24 +18,9 @@ pytestmark = pytest.mark.slow
 PROGRAM = str(Path(__file__).with_name("gpu_search_program.py"))
 
 
-def simulate(devices, cases):
-    """The visits of all cases, in one process with the simulator and without the compiler."""
-    pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    output = subprocess.run(
-        [sys.executable, "-W", "error", PROGRAM, devices, *cases],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    assert output.returncode == 0, output.stderr
-    return json.loads(output.stdout)
-
-
 @pytest.fixture(scope="module")
 def simulated():
-    return simulate("cuda", CASES)
+    return json.loads(simulate(PROGRAM, "cuda", *CASES))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -48,7 +31,7 @@ def test_simulated_cuda_kernels_visit_as_the_cpu_does(case, simulated):
 def test_every_bundled_game_is_searched_in_the_simulator_as_on_the_cpu():
     titles = {case.partition(" ")[0].partition("(")[0] for case in (*CASES, *OTHER_CASES)}
     assert titles == set(bundled_games())
-    for case, visits in simulate("cuda,cpu", OTHER_CASES).items():
+    for case, visits in json.loads(simulate(PROGRAM, "cuda,cpu", *OTHER_CASES)).items():
         assert sum(visits["cpu"][0]) > 5, case
         assert visits["cuda"] == visits["cpu"], case
 

@@ -1,14 +1,12 @@
 """Self-play on a GPU gives the CPU's games; in Numba's simulator, and on a GPU if available."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 from gpu_selfplay_program import CASES, SEARCHES, STEP, find_all
+from gpu_simulator import simulate
 
 from plainzero.devices import choose_device, find_gpus
 
@@ -30,13 +28,7 @@ def found(request):
     if request.param == "gpu":
         choose_device("cuda", needs_torch=True)
         return find_all("cuda", is_exact=False)  # the last digits of a logarithm may differ
-    pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    output = subprocess.run(
-        [sys.executable, "-W", "error", PROGRAM], capture_output=True, text=True, env=environment
-    )
-    assert (output.returncode, output.stderr) == (0, "")
-    return json.loads(output.stdout)
+    return json.loads(simulate(PROGRAM))
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,12 +1,10 @@
 """The same command and the same run folder on a device: here in Numba's simulator."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from gpu_simulator import simulate
 from tiny_runs import CLOCKED, check_whole, games_of, weights_of
 
 from plainzero.training.replay import window_size
@@ -20,17 +18,8 @@ PROGRAM = str(Path(__file__).parents[1] / "gpu_run_program.py")
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """The folder of all runs, and what their commands said."""
-    pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
     path = tmp_path_factory.mktemp("runs")
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
-    output = subprocess.run(
-        [sys.executable, "-W", "error", PROGRAM, str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
-    assert (output.returncode, output.stderr) == (0, "")
-    return path, json.loads(output.stdout)
+    return path, json.loads(simulate(PROGRAM, str(path)))
 
 
 def metrics_of(folder):

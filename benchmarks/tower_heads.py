@@ -16,6 +16,9 @@ from tower_timing import (
     shape_of,
 )
 
+from plainzero import make_game
+from plainzero.games.board_actions import board_actions
+from plainzero.networks.gpu.board_heads import BoardHeads
 from plainzero.networks.gpu.heads import Heads
 from plainzero.networks.gpu.heads_layout import HeadsLayout
 from plainzero.networks.gpu.tower import Tower
@@ -38,7 +41,7 @@ CHECKED = (  # game, values, board tiles per warp, batch, slices (0: the fastest
     ("2048", "auto", 4, 999, 0),
     ("tic-tac-toe", "auto", 4, 10_007, 0),
 )
-TIMED = {"connect-four": (2048, 4096, 8192, 16_384), "gomoku": (4096,)}
+TIMED = {"connect-four": (2048, 4096, 8192, 16_384), "gomoku": (4096,), "go": (4096,)}
 TOLERANCE = 1e-3  # relative to the largest output: only the order of sums differs
 
 
@@ -128,6 +131,9 @@ def time_heads():
         runs = head_runs(network, batch, heads_layouts, binaries)
         graphs = {label: captured(run) for label, run in runs.items()}
         print_agreement(graphs)
+        if board_actions(make_game(name)) is not None:
+            label, run = "heads that follow the board", board_run(name, batch, heads_layouts[0])
+            runs[label], graphs[label] = run, captured(run)
         graphs |= {label: captured(run) for label, run in together(tower, network, batch, runs)}
         for label, best in best_seconds(graphs).items():
             print(f"{name} {batch:>7,}  {label:<42}{best * 1e6:7.1f} µs", flush=True)
@@ -145,6 +151,17 @@ def head_runs(network, batch, layouts, binaries):
             label = f"heads, {layout.boards} boards, {slices} slices{mark}"
             runs[label] = heads_run(heads, features, heads.make_buffers(batch, slices))
     return runs
+
+
+def board_run(name, batch, layout):
+    heads = BoardHeads(drawn(name, 4, 64, policy="board", value_head="pooled"))
+    features, answers = drawn_features(layout, batch), empty_answers(layout, batch)
+
+    def run():
+        heads(features, *answers, None)
+        return answers
+
+    return run
 
 
 def heads_run(heads, features, buffers):

@@ -14,11 +14,12 @@ from plainzero.networks.gpu.tower import compile_kernel
 from plainzero.networks.gpu.tower_layout import TowerShape
 
 MULTIPROCESSORS = 132
+DENSE = {"policy": "dense", "value_head": "dense"}
 
 
-def drawn(name, blocks, channels, values="auto"):
-    """A game's network on the GPU, with nonzero random weights and biases."""
-    config = NetworkConfig(blocks=blocks, channels=channels, values=values)
+def drawn(name, blocks, channels, values="auto", **heads):
+    """A game's network on the GPU, with drawn weights; heads are dense unless others are given."""
+    config = NetworkConfig(blocks=blocks, channels=channels, values=values, **heads or DENSE)
     network = draw_zeros(make_network(make_game(name), config, 0))
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
@@ -34,8 +35,8 @@ def shape_of(name, blocks, channels):
 
 
 def heads_shape_of(name, values="auto"):
-    """The shape of a game's heads; must be called before CUDA is initialised."""
-    config = NetworkConfig(blocks=1, channels=64, values=values)
+    """The shape of a game's dense heads; must be called before CUDA is initialised."""
+    config = NetworkConfig(blocks=1, channels=64, values=values, **DENSE)
     return heads_shape(make_network(make_game(name), config, 0))
 
 

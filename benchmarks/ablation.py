@@ -2,18 +2,20 @@
 
     python benchmarks/ablation.py 'hex(size=6)' 'othello(size=6)' --generations 40 --at-once 2
 
-Trains every variant on every game for equal generations, or minutes, `--at-once` runs side by side,
-each on one thread or its share of the GPU, and plays it against the game's default run, from even
-openings and both sides. Equal generations are fair on a busy machine, too, but do not count what a
-variant costs: the table says how long it took. The variant "another seed" shows how much two equal
-runs differ. Prints a table of the variants' scores with 95 % intervals. `--out` gets every result
-as soon as it is known, and the same command resumes there; to change a variant or a limit, choose
-another `--folder` and `--out`.
+Trains every variant on every game `--seeds` times, for equal generations or minutes, `--at-once`
+runs side by side, each on one thread or its share of the GPU. Each plays against the default run of
+the same seed, from even openings and both sides. Two short runs that differ in nothing but the seed
+may score 31 % against each other, so that one run each tells little.
+Equal generations are fair on a busy machine, too, but do not count what a variant costs: the table
+says how long it took. `--out` gets every result as soon as it is known, and the same command
+resumes there; to change a variant or a limit, choose another `--folder` and `--out`.
 """
 
 import argparse
+import itertools
 import json
 import os
+import statistics
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -28,7 +30,7 @@ from plainzero.devices import choose_device
 _SAVING = Lock()
 _DEFAULT = "default"
 _VARIANTS = (
-    "another seed: run.seed=1",
+    "few openings: selfplay.opening_share=0.5",
     "soft policy: training.soft_policy=2",
     "reply: training.reply=0.15",
     "short values: training.short_values=0.5",
@@ -49,7 +51,8 @@ def main() -> int:
     parser.add_argument("--variant", action="append", dest="variants", help="replaces those above")
     parser.add_argument("--minutes", type=float, default=0.0, help="of each run; 0: no limit")
     parser.add_argument("--generations", type=int, default=0, help="of each run; 0: no limit")
-    parser.add_argument("--match-games", type=int, default=400)
+    parser.add_argument("--seeds", type=int, default=4, help="runs of each variant and game")
+    parser.add_argument("--match-games", type=int, default=200, help="of each pair of runs")
     parser.add_argument("--simulations", type=int, default=64, help="per move of a match")
     parser.add_argument("--at-once", type=int, default=1, help="runs that are trained")
     parser.add_argument("--matches-at-once", type=int, default=1)
@@ -71,14 +74,15 @@ def main() -> int:
         ThreadPoolExecutor(options.matches_at_once) as matchers,
         ThreadPoolExecutor(options.at_once) as trainers,
     ):
-        for game in options.games:
+        for seed, game in itertools.product(range(options.seeds), options.games):
             runs: dict[str, Future[Path]] = {}
             for name, settings in variants.items():
-                runs[name] = trainers.submit(train, game, name, settings, options)
+                runs[name] = trainers.submit(train, game, name, seed, settings, options)
             made += [
-                matchers.submit(compare, game, name, run, runs[_DEFAULT], found, options)
+                matchers.submit(compare, game, name, seed, run, runs[_DEFAULT], found, options)
                 for name, run in runs.items()
-                if name != _DEFAULT and name not in found.setdefault(game, {})
+                if name != _DEFAULT
+                and str(seed) not in found.setdefault(game, {}).setdefault(name, {})
             ]
     for error in (error for future in made if (error := future.exception())):
         print(error, file=sys.stderr)
@@ -86,10 +90,12 @@ def main() -> int:
     return any(future.exception() for future in made)
 
 
-def train(game: str, name: str, settings: list[str], options: argparse.Namespace) -> Path:
+def train(
+    game: str, name: str, seed: int, settings: list[str], options: argparse.Namespace
+) -> Path:
     """The folder of a run, trained unless it was before."""
-    run: Path = options.folder / game / name.replace(" ", "-")
-    limits = ["--device", options.device]
+    run: Path = options.folder / game / f"{name.replace(' ', '-')}-{seed}"
+    limits = ["--device", options.device, "--seed", str(seed)]
     for limit in ("minutes", "generations"):
         if getattr(options, limit):
             limits += [f"--{limit}", str(getattr(options, limit))]
@@ -98,7 +104,7 @@ def train(game: str, name: str, settings: list[str], options: argparse.Namespace
         changed += ["--set", "run.threads=1"]
     else:
         changed += ["--set", f"run.gpu_share={1 / options.at_once:.3g}"]
-    say(f"{game}, {name}: training")
+    say(f"{game}, {name}, seed {seed}: training")
     try:
         plainzero("train", game, "--run", str(run), *limits, *changed)
     except RuntimeError as error:
@@ -110,20 +116,21 @@ def train(game: str, name: str, settings: list[str], options: argparse.Namespace
 def compare(
     game: str,
     name: str,
+    seed: int,
     run: Future[Path],
     default: Future[Path],
-    found: dict[str, dict[str, Any]],
+    found: dict[str, dict[str, dict[str, Any]]],
     options: argparse.Namespace,
 ) -> None:
-    """Plays a variant against the default run, once both are trained, and saves the score."""
+    """Plays a variant against the default run of its seed, once both are trained; saves all."""
     agents = [f"run:{each.result()}:{options.simulations}" for each in (run, default)]
     played = plainzero("match", *agents, "--json", "--games", str(options.match_games))
     match = json.loads(played)
     match["last"] = [last_row(each.result()) for each in (run, default)]
     with _SAVING:
-        found[game][name] = match
+        found[game][name][str(seed)] = match
         write_whole(options.out, json.dumps(found, indent=1).encode())
-    say(f"{game}, {name}: {score(match)}")
+    say(f"{game}, {name}, seed {seed}: {100 * match['score']:.0f} %")
 
 
 def last_row(run: Path) -> dict[str, Any]:
@@ -132,20 +139,25 @@ def last_row(run: Path) -> dict[str, Any]:
     return last
 
 
-def score(match: dict[str, Any]) -> str:
-    low, high = match["score_interval"] or (0, 1)
-    changed, default = (row["seconds"] for row in match["last"])
-    found = f"{100 * match['score']:.0f} % ({100 * low:.0f}–{100 * high:.0f})"
-    return f"{found}, {changed / default:.2f} × the time"
+def summary(matches: dict[str, Any]) -> str:
+    """The mean score ± its standard error, each seed's score, and the time taken."""
+    scores = [100 * match["score"] for match in matches.values()]
+    seconds = [[row["seconds"] for row in match["last"]] for match in matches.values()]
+    changed, default = map(sum, zip(*seconds, strict=True))
+    each = " ".join(f"{score:.0f}" for score in scores)
+    found = f"{statistics.mean(scores):.0f} %"
+    if len(scores) > 1:
+        found += f" ± {statistics.stdev(scores) / len(scores) ** 0.5:.0f}"
+    return f"{found} ({each}), {changed / default:.2f} × the time"
 
 
-def table(found: dict[str, dict[str, Any]]) -> str:
+def table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     """Variants by games, in Markdown."""
-    names = dict.fromkeys(name for matches in found.values() for name in matches)
+    names = dict.fromkeys(name for variants in found.values() for name in variants)
     lines = [["against the default run", *found], ["---"] * (1 + len(found))]
     for name in names:
-        cells = (matches.get(name) for matches in found.values())
-        lines.append([name, *(score(match) if match else "" for match in cells)])
+        cells = (variants.get(name) for variants in found.values())
+        lines.append([name, *(summary(matches) if matches else "" for matches in cells)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 

@@ -40,8 +40,17 @@ def improved_logit(node: Node, edge: Edge, config: SearchConfig) -> float:
     """ℓ + σ(Q), with v_mix if Q is unknown."""
     q = edge.exact_q if edge.visits > 0 else mixed_value(node)
     most = max(other.visits for other in node.edges)
-    sigma = (config.gumbel_c_visit + most) * config.gumbel_c_scale * (q + 1) / 2
+    sigma = (config.gumbel_c_visit + most) * config.gumbel_c_scale / span(node, config) * (q + 1)
     return math.log(max(edge.prior, SMALLEST_PRIOR)) + sigma
+
+
+def span(node: Node, config: SearchConfig) -> float:
+    """The width of the range of Q: of all that it can be, or of what it is at this node."""
+    if not config.gumbel_rescale:
+        return 2.0
+    tried = [edge.exact_q for edge in node.edges if edge.visits > 0]
+    completed = [*tried, *([mixed_value(node)] if len(tried) < len(node.edges) else [])]
+    return max(max(completed) - min(completed), 1e-4)
 
 
 def mixed_value(node: Node) -> float:

@@ -7,7 +7,8 @@ from plainzero.bench.learning import STRANGER_GAMES
 from plainzero.games.registry import bundled_games
 from plainzero.selfplay.config import SelfPlayConfig, resolve_selfplay
 from plainzero.selfplay.game_traits import MOST_PLIES, traits_of
-from plainzero.selfplay.search_defaults import default_search, is_starved
+from plainzero.selfplay.search_defaults import chosen_search, default_search, is_starved
+from plainzero.training.saved_run import playing_search
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,20 @@ def test_many_moves_are_searched_by_gumbel_on_a_gpu():
     assert default_search(make_game("connect-four"), "cuda").simulations == 32
 
 
-def test_games_for_one_are_searched_by_gumbel_on_a_gpu():
-    assert default_search(make_game("2048"), "cuda").selection == "gumbel"
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_scores_of_games_for_one_are_rescaled_by_gumbel(device):
+    search = default_search(make_game("2048"), device)
+    assert (search.selection, search.gumbel_rescale) == ("gumbel", True)
+    assert not default_search(make_game("gomoku"), device).gumbel_rescale
+    chosen = chosen_search(make_game("2048"), device, ["search.selection=puct"])
+    assert not chosen.gumbel_rescale  # which PUCT would refuse
+
+
+def test_a_single_player_is_played_by_puct_that_follows_the_spread_of_scores():
+    game = make_game("2048")
+    search = playing_search(game, default_search(game), 100)
+    assert (search.selection, search.gumbel_rescale) == ("auto", False)
+    assert search.c_puct_spread == 1.0
 
 
 @pytest.mark.parametrize("name", [*bundled_games(), *STRANGER_GAMES])

@@ -18,7 +18,13 @@ from plainzero.selfplay.observations import Positions
 from plainzero.targets.all_targets import TARGETS
 from plainzero.targets.target import Batch
 from plainzero.training.learner import CpuLearner
-from plainzero.training.losses import add_losses, compute_losses, loss_weights, new_extra_heads
+from plainzero.training.losses import (
+    add_losses,
+    compute_losses,
+    loss_weights,
+    new_extra_heads,
+    scale_weights,
+)
 from plainzero.training.replay import ReplayWindow
 from plainzero.training.settings import TrainingConfig, choice_of
 
@@ -76,6 +82,16 @@ def test_losses_are_added_with_their_weights():
         name: torch.tensor([number]) for name, number in zip(weights, (1.0, 2.0, 3.0), strict=True)
     }
     assert add_losses(losses, weights).tolist() == [26.0]
+
+
+def test_the_value_weighs_more_where_results_hardly_differ():
+    weights = {"policy": 1.0, "value": 2.0}
+    for z, scale in (([1.0, -1.0], 1), ([0.6, 0.4], 25), ([0.5, 0.5], 100)):
+        values, counts = torch.tensor([*z, -9.0])[:, None], torch.tensor([1.0, 1.0, 0.0])
+        batch = Batch(None, None, values, {}, None, counts, None)
+        scaled = scale_weights(weights, batch)
+        assert scaled["policy"] == 1.0
+        assert float(scaled["value"]) == pytest.approx(2 * scale)
 
 
 # ---- heads ---------------------------------------------------------------------------------------
@@ -143,7 +159,8 @@ def test_a_step_moves_the_body_and_all_heads_along_the_gradient():
     network, heads = learner.network, learner._learned.heads
     features = network.body(batch.planes)
     output = network.answer(features)._replace(extras=heads(features))
-    each = add_losses(compute_losses(output, batch, config), loss_weights(config))
+    weights = scale_weights(loss_weights(config), batch)
+    each = add_losses(compute_losses(output, batch, config), weights)
     parameters = [*network.parameters(), *heads.parameters()]
     gradients = torch.autograd.grad((each * batch.weights).mean(), parameters)
     expected = [p.detach() - 1e-2 * g for p, g in zip(parameters, gradients, strict=True)]

@@ -98,6 +98,9 @@ class SearchConfig:
     """c_visit of σ(q) = (c_visit + max n) · c_scale · q."""
     gumbel_c_scale: float = 1.0
     """c_scale of σ(q), for q in 0..1."""
+    gumbel_rescale: bool = False
+    """Make the lowest Q of a node 0 in σ(q) and the highest 1 (mctx, with c_scale 0.1), for scores
+    that differ by little; otherwise −1 is 0."""
 
     # Choice of the move.
     choice: Choice = "visits"
@@ -223,6 +226,7 @@ _APPLIES_WITH: dict[str, tuple[str, tuple[Any, ...]]] = {
     "gumbel_actions": ("selection", ("gumbel",)),
     "gumbel_c_visit": ("selection", ("gumbel",)),
     "gumbel_c_scale": ("selection", ("gumbel",)),
+    "gumbel_rescale": ("selection", ("gumbel",)),
     "pending": ("selection", _NOT_GUMBEL),
     "choice": ("selection", _NOT_GUMBEL),
     "temperature": ("choice", ("temperature",)),

@@ -29,13 +29,15 @@ def default_search(game: Game, device: str = "cpu") -> SearchConfig:
     """The default search options of self-play for a game and a device.
 
     A single player's results are scores that may differ by only a few hundredths: too little for
-    PUCT, whose c is tuned for wins and losses. Gumbel's policy still shifts towards better moves.
+    PUCT, whose c is tuned for wins and losses. Gumbel with rescaled Q does not care.
     """
     search = usual_search()
     if device != "cpu":
         search = SearchConfig(simulations=32, selection="puct", fpu="parent", noise_weight=0.25)
         if game.num_players == 1 or is_starved(search.simulations, game):
             search = SearchConfig(simulations=64, selection="gumbel")
+    if game.num_players == 1:
+        search = dataclasses.replace(search, gumbel_rescale=True, gumbel_c_scale=0.1)
     can_prove = game.num_players <= 2 and not has_chance(game)
     return dataclasses.replace(search, proven_values=can_prove)
 

@@ -80,6 +80,8 @@ class Target:
     name: str  # also of its head, and of its metric: NAME_loss
     option: str  # of the training settings: its weight in the loss; "" for 1
     loss: "Callable[[Output, Batch], Tensor] | None" = None  # [B]
+    scale: "Callable[[Batch], Tensor] | None" = None
+    """[] a factor of the loss for all of a step's batch; its metric goes without."""
     weigh: "Callable[[Batch, float], Tensor] | None" = None
     """[B] factors of the positions' weights, instead of a loss, for a value of the option."""
     head: Callable[[Choice], HeadKind] | None = None

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
     from plainzero.networks.architectures import Output
 
+USUAL_VARIANCE = 0.25
+"""Of z where half of the games are won and the network knows nothing, with `value_mix` 0.5."""
+
+LARGEST_SCALE = 100.0
+
 
 @kernel_function
 def write_value(finished: Finished, turn: int, state: State, rows: Any, row: int) -> None:
@@ -34,6 +39,17 @@ def value_loss(output: "Output", batch: Batch) -> "Tensor":
     return ((z - output.values.float()) ** 2).mean(1)
 
 
+def value_scale(batch: Batch) -> "Tensor":
+    """[] how much larger than usual the loss counts where results hardly differ, as scores may.
+
+    Otherwise the policy's gradients would drown the value's, and the network would learn the mean.
+    """
+    shares = (batch.counts / batch.counts.sum())[:, None] / batch.values.shape[1]
+    deviations = batch.values - (shares * batch.values).sum()
+    spread = (shares * deviations.square()).sum()
+    return USUAL_VARIANCE / spread.clamp(USUAL_VARIANCE / LARGEST_SCALE, USUAL_VARIANCE)
+
+
 def outcome_chances(z: "Tensor") -> "Tensor":
     """[B, 3] win, draw and loss; a z between two results is split between them."""
     import torch
@@ -49,6 +65,7 @@ VALUE = Target(
     name="value",
     option="value_weight",
     loss=value_loss,
+    scale=value_scale,
     columns=(Column("outcomes", _per_player), Column("values", _per_player)),
     write=write_value,
 )

@@ -3,6 +3,7 @@
 import copy
 import functools
 import itertools
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -18,7 +19,13 @@ from plainzero.networks.torch_private import lerp_all
 from plainzero.targets.target import Batch
 from plainzero.training.interfaces import Replay
 from plainzero.training.learned_network import Learned
-from plainzero.training.losses import Losses, add_losses, compute_losses, loss_weights
+from plainzero.training.losses import (
+    Losses,
+    add_losses,
+    compute_losses,
+    loss_weights,
+    scale_weights,
+)
 from plainzero.training.optimizers import (
     averaging_decay,
     gradient_error,
@@ -76,10 +83,12 @@ class CpuLearner:
         """
         count = len(batch.rows)
         parts = _split(batch, self._threads)
+        weights = scale_weights(self._weights, batch)
         if self._threads == 1:
-            done = [self._differentiate(parts[0], count)]
+            done = [self._differentiate(parts[0], count, weights)]
         else:
-            done = list(executor.map(self._differentiate, parts, itertools.repeat(count)))
+            same = itertools.repeat(count), itertools.repeat(weights)
+            done = list(executor.map(self._differentiate, parts, *same))
         self._optimizer.zero_grad(set_to_none=True)
         parameters = self._learned.parameters()
         for parameter, *gradients in zip(
@@ -97,7 +106,9 @@ class CpuLearner:
         averages.add_norm(norm)
         return torch.cat([found.total for found in done])
 
-    def _differentiate(self, part: Batch, count: int) -> "_Part":
+    def _differentiate(
+        self, part: Batch, count: int, weights: Mapping[str, Tensor | float]
+    ) -> "_Part":
         """The gradients of a part of a batch of `count` positions."""
         with torch_threads(1):
             planes = part.planes
@@ -106,7 +117,7 @@ class CpuLearner:
             with torch.autocast("cpu", torch.bfloat16, enabled=self._is_bf16):
                 output = self._learned(planes)
             losses = compute_losses(output, part, self.config)
-            total = add_losses(losses, self._weights)
+            total = add_losses(losses, weights)
             loss = (total * part.weights).sum() / count
             gradients = torch.autograd.grad(loss, self._learned.parameters())
             return _Part(gradients, total.detach(), losses, output)

@@ -9,7 +9,7 @@ from torch import Tensor
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import Network, Output
 from plainzero.networks.extra_heads import ExtraHeads, make_extra_heads
-from plainzero.targets.all_targets import chosen_targets
+from plainzero.targets.all_targets import TARGETS, chosen_targets
 from plainzero.targets.policy import log_policy
 from plainzero.targets.target import Batch
 from plainzero.training.settings import TrainingConfig, choice_of
@@ -37,7 +37,13 @@ def compute_losses(output: Output, batch: Batch, config: TrainingConfig) -> Loss
     return {t.name: t.loss(output, batch) for t in targets if t.loss is not None}
 
 
-def add_losses(losses: Losses, weights: Mapping[str, float]) -> Tensor:
+def scale_weights(weights: Mapping[str, float], batch: Batch) -> dict[str, Tensor | float]:
+    """The weights of the losses in a step from this batch."""
+    scales = {t.name: t.scale(batch) for t in TARGETS if t.scale is not None}
+    return {name: weight * scales.get(name, 1.0) for name, weight in weights.items()}
+
+
+def add_losses(losses: Losses, weights: Mapping[str, Tensor | float]) -> Tensor:
     """[B] their weighted sum."""
     first, *others = (weights[name] * loss for name, loss in losses.items())
     for loss in others:

@@ -139,14 +139,17 @@ def playing_search(game: Game, search: SearchConfig, simulations: int) -> Search
     value: on 3,000 positions like those of Test_L2_R2, a run of Connect Four erred in 1.4 % of them
     in this way, and in 1.9 % with the most visited move and an initial value of 0. With chance, the
     most visited move is played, because there a bound prefers safe moves to good ones: networks of
-    Pig and sensor-jammer lose 1.4 to 6 times as much by it (docs/lab-notebook.md).
+    Pig and sensor-jammer lose 1.4 to 6 times as much by it (docs/lab-notebook.md). A single
+    player's scores may differ by little, so c follows their spread.
     """
     options: dict[str, Any] = {"choice": "visits" if has_chance(game) else "lcb"}
+    if game.num_players == 1 and search.selection != "uct":
+        options["c_puct_spread"] = 1.0
     if search.selection == "gumbel":
         defaults = SearchConfig()
         options |= {
             name: getattr(defaults, name)
-            for name in ("selection", "gumbel_actions", "gumbel_c_visit", "gumbel_c_scale")
+            for name in ("selection", *(name for name in vars(defaults) if "gumbel" in name))
         }
     if search.selection != "uct" and search.fpu == "auto":
         options["fpu"] = "parent"

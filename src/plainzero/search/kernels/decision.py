@@ -17,7 +17,7 @@ from plainzero.search.kernels.gumbel import (
     edge_logit,
     improve_policy,
     mixed_value,
-    q_scale,
+    q_slope,
 )
 from plainzero.search.kernels.options import GUMBEL, Options
 from plainzero.search.kernels.proof import best_exact, is_node_proven, is_proven, is_proven_loss
@@ -170,7 +170,8 @@ def best_by_gumbel(tree: Tree, scratch: Scratch, options: Options, b: int) -> in
     Visits count from the beginning of this search. Lost moves are left out.
     """
     first, work = tree.nodes[b, ROOT].first_edge, scratch.work[b]
-    mixed, scale = mixed_value(tree, options, b, ROOT), q_scale(tree, options, b, ROOT)
+    mixed = mixed_value(tree, options, b, ROOT)
+    slope = q_slope(tree, options, b, ROOT, mixed)
     most = 0
     for index in range(tree.nodes[b, ROOT].num_edges):
         if not is_proven(tree, options, b, first + index):
@@ -182,7 +183,7 @@ def best_by_gumbel(tree: Tree, scratch: Scratch, options: Options, b: int) -> in
         if is_proven_loss(tree, options, b, edge):
             continue
         if is_proven(tree, options, b, edge) or visits == most:
-            sigma = scale * (completed_q(tree, options, b, edge, mixed) + 1.0) / 2.0
+            sigma = slope * (completed_q(tree, options, b, edge, mixed) + 1.0)
             score = work.gumbel[index] + edge_logit(tree, b, edge) + sigma
             if best < 0 or score > best_score:
                 best, best_score = index, score

@@ -16,6 +16,7 @@ from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.tree import ROOT, Tree
 
 SMALLEST_PRIOR = 1e-30
+SMALLEST_SPAN = 1e-4  # of rescaled Q, so that rounding is not blown up
 
 
 @kernel_function
@@ -52,7 +53,7 @@ def required_visits(simulation: int, moves: int, simulations: int) -> int:
 def best_with_visits(tree: Tree, scratch: Scratch, options: Options, b: int, required: int) -> int:
     """The largest g + ℓ + σ(Q) of unproven root edges with `required` visits; −1 means any."""
     mixed = mixed_value(tree, options, b, ROOT)
-    scale = q_scale(tree, options, b, ROOT)
+    slope = q_slope(tree, options, b, ROOT, mixed)
     first = tree.nodes[b, ROOT].first_edge
     best, best_score = -1, -INFINITE
     for index in range(tree.nodes[b, ROOT].num_edges):
@@ -63,9 +64,7 @@ def best_with_visits(tree: Tree, scratch: Scratch, options: Options, b: int, req
             continue
         if required < 0 or visits == required:
             q = completed_q(tree, options, b, edge, mixed)
-            score = (
-                scratch.work[b].gumbel[index] + edge_logit(tree, b, edge) + scale * (q + 1.0) / 2.0
-            )
+            score = scratch.work[b].gumbel[index] + edge_logit(tree, b, edge) + slope * (q + 1.0)
             if score > best_score:
                 best, best_score = edge, score
     return best
@@ -106,12 +105,12 @@ def improve_policy(
 ) -> None:
     """Writes π' = softmax(ℓ + σ(completed Q)) of the node's edges, or its unproven edges."""
     mixed = mixed_value(tree, options, b, node)
-    scale = q_scale(tree, options, b, node)
+    slope = q_slope(tree, options, b, node, mixed)
     first, count = tree.nodes[b, node].first_edge, tree.nodes[b, node].num_edges
     largest = -INFINITE
     for index in range(count):
         q = completed_q(tree, options, b, first + index, mixed)
-        policy[index] = edge_logit(tree, b, first + index) + scale * (q + 1.0) / 2.0
+        policy[index] = edge_logit(tree, b, first + index) + slope * (q + 1.0)
         if only_unproven and is_proven(tree, options, b, first + index):
             policy[index] = -INFINITE
         largest = max(largest, policy[index])
@@ -150,13 +149,17 @@ def completed_q(tree: Tree, options: Options, b: int, edge: int, mixed: float) -
 
 
 @kernel_function
-def q_scale(tree: Tree, options: Options, b: int, node: int) -> float:
-    """(c_visit + max n) · c_scale, the factor in σ(q)."""
-    most = 0
+def q_slope(tree: Tree, options: Options, b: int, node: int, mixed: float) -> float:
+    """(c_visit + max n) · c_scale over the range of Q: σ(q) is this times q + 1."""
+    most, lowest, highest = 0, INFINITE, -INFINITE
     first = tree.nodes[b, node].first_edge
     for edge in range(first, first + tree.nodes[b, node].num_edges):
         most = max(most, tree.edges[b, edge].visits)
-    return (options.gumbel_c_visit + most) * options.gumbel_c_scale
+        if options.gumbel_rescale:
+            q = completed_q(tree, options, b, edge, mixed)
+            lowest, highest = min(lowest, q), max(highest, q)
+    span = max(highest - lowest, SMALLEST_SPAN) if options.gumbel_rescale else 2.0
+    return (options.gumbel_c_visit + most) * options.gumbel_c_scale / span
 
 
 @kernel_function

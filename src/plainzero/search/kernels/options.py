@@ -50,6 +50,7 @@ class _Fields(NamedTuple):
     gumbel_actions: int
     gumbel_c_visit: float
     gumbel_c_scale: float
+    gumbel_rescale: bool
     proven_values: bool
     templates: int
     amaf: int  # AMAF_OFF, RAVE or GRAVE

@@ -19,7 +19,7 @@ from plainzero.training.gpu.fused_optimizer import FusedOptimizer
 from plainzero.training.gpu.training_network import can_learn_fused, fused_output
 from plainzero.training.interfaces import Replay
 from plainzero.training.learned_network import Learned
-from plainzero.training.losses import add_losses, compute_losses, loss_weights
+from plainzero.training.losses import add_losses, compute_losses, loss_weights, scale_weights
 from plainzero.training.optimizers import (
     averaging_decay,
     gradient_error,
@@ -173,7 +173,7 @@ class GpuLearner:
         self._optimizer.zero_grad()
         output = self._evaluate(planes)
         losses = compute_losses(output, batch, config)
-        each = add_losses(losses, self._weights)
+        each = add_losses(losses, scale_weights(self._weights, batch))
         # Backward, not grad: gradients then have the layout of the weights, as a fused step needs.
         torch.autograd.backward((each * batch.weights).sum() / batch.counts.sum())
         norm = nn.utils.clip_grad_norm_(self._learned.parameters(), config.clip_norm)

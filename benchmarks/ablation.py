@@ -4,8 +4,8 @@
 
 Trains every variant on every game `--seeds` times, for equal generations or minutes, `--at-once`
 runs side by side, each on one thread or its share of the GPU. Each plays against the default run of
-the same seed, from even openings and both sides. Two short runs that differ in nothing but the seed
-may score 31 % against each other, so that one run each tells little.
+the same seed, from even openings and both sides. Two short runs that differ only in the seed
+have scored 31 % against each other, so a single run of each tells little.
 Equal generations are fair on a busy machine, too, but do not count what a variant costs: the table
 says how long it took. `--out` gets every result as soon as it is known, and the same command
 resumes there; to change a variant or a limit, choose another `--folder` and `--out`.
@@ -69,6 +69,10 @@ def main() -> int:
     os.environ["OMP_NUM_THREADS"] = "1"  # of every command
     options.out.parent.mkdir(parents=True, exist_ok=True)
     found = json.loads(options.out.read_text()) if options.out.exists() else {}
+    if any("score" in matches for variants in found.values() for matches in variants.values()):
+        parser.error(
+            f"{options.out} is from an older version, with one run each: choose another --out"
+        )
     made: list[Future[None]] = []
     with (
         ThreadPoolExecutor(options.matches_at_once) as matchers,
@@ -122,7 +126,7 @@ def compare(
     found: dict[str, dict[str, dict[str, Any]]],
     options: argparse.Namespace,
 ) -> None:
-    """Plays a variant against the default run of its seed, once both are trained; saves all."""
+    """Plays a variant against the default run of its seed, once both are trained; saves it."""
     agents = [f"run:{each.result()}:{options.simulations}" for each in (run, default)]
     played = plainzero("match", *agents, "--json", "--games", str(options.match_games))
     match = json.loads(played)

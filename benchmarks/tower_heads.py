@@ -132,7 +132,7 @@ def time_heads():
         graphs = {label: captured(run) for label, run in runs.items()}
         print_agreement(graphs)
         if board_actions(make_game(name)) is not None:
-            label, run = "heads that follow the board", board_run(name, batch, heads_layouts[0])
+            label, run = "board heads", board_run(name, batch, heads_layouts[0])
             runs[label], graphs[label] = run, captured(run)
         graphs |= {label: captured(run) for label, run in together(tower, network, batch, runs)}
         for label, best in best_seconds(graphs).items():

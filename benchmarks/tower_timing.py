@@ -18,7 +18,7 @@ DENSE = {"policy": "dense", "value_head": "dense"}
 
 
 def drawn(name, blocks, channels, values="auto", **heads):
-    """A game's network on the GPU, with drawn weights; heads are dense unless others are given."""
+    """A game's network on the GPU, with nonzero random weights; heads are dense by default."""
     config = NetworkConfig(blocks=blocks, channels=channels, values=values, **heads or DENSE)
     network = draw_zeros(make_network(make_game(name), config, 0))
     generator = torch.Generator().manual_seed(2)

@@ -10,7 +10,7 @@ _NUMPY_25 = "ignore::DeprecationWarning:numba.cuda.np.npdatetime_helpers"  # num
 
 
 def simulate(program, *arguments):
-    """What the program printed. Any warning fails the test, and so does a word on stderr."""
+    """The program's output. Any warning, or any output on stderr, fails the test."""
     pytest.importorskip("numba_cuda", reason="needs numba-cuda, for its simulator")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-W", _NUMPY_25, program, *arguments],

@@ -52,6 +52,16 @@ def test_a_single_player_is_played_by_puct_that_follows_the_spread_of_scores():
     search = playing_search(game, default_search(game), 100)
     assert (search.selection, search.gumbel_rescale) == ("auto", False)
     assert search.c_puct_spread == 1.0
+    chosen = chosen_search(game, "cpu", ["search.selection=puct", "search.c_puct_spread=0.85"])
+    assert playing_search(game, chosen, 100).c_puct_spread == 0.85
+
+
+def test_rescaling_has_its_own_scale():
+    for name, is_rescaled, scale in (("2048", "false", 1.0), ("gomoku", "true", 0.1)):
+        setting = f"search.gumbel_rescale={is_rescaled}"
+        assert chosen_search(make_game(name), "cuda", [setting]).gumbel_c_scale == scale
+    settings = ["search.gumbel_rescale=true", "search.gumbel_c_scale=0.5"]
+    assert chosen_search(make_game("gomoku"), "cuda", settings).gumbel_c_scale == 0.5
 
 
 @pytest.mark.parametrize("name", [*bundled_games(), *STRANGER_GAMES])

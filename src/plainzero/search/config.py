@@ -99,8 +99,8 @@ class SearchConfig:
     gumbel_c_scale: float = 1.0
     """c_scale of σ(q), for q in 0..1."""
     gumbel_rescale: bool = False
-    """Make the lowest Q of a node 0 in σ(q) and the highest 1 (mctx, with c_scale 0.1), for scores
-    that differ by little; otherwise −1 is 0."""
+    """Scale q so that a node's lowest Q is 0 and its highest 1 (mctx, with c_scale 0.1), for scores
+    that hardly differ. Off: −1 becomes 0, and 1 stays 1."""
 
     # Choice of the move.
     choice: Choice = "visits"

@@ -21,7 +21,7 @@ Gomoku 15×15 (225) hardly at all, which Gumbel with 64 simulations learns."""
 
 
 def usual_search() -> SearchConfig:
-    """The default on the CPU, for any game."""
+    """The default on the CPU, before `default_search` adapts it to the game."""
     return SearchConfig(simulations=16, selection="gumbel")
 
 
@@ -29,7 +29,7 @@ def default_search(game: Game, device: str = "cpu") -> SearchConfig:
     """The default search options of self-play for a game and a device.
 
     A single player's results are scores that may differ by only a few hundredths: too little for
-    PUCT, whose c is tuned for wins and losses. Gumbel with rescaled Q does not care.
+    PUCT, whose c is tuned for wins and losses. Gumbel with rescaled Q works at any scale.
     """
     search = usual_search()
     if device != "cpu":
@@ -37,7 +37,7 @@ def default_search(game: Game, device: str = "cpu") -> SearchConfig:
         if game.num_players == 1 or is_starved(search.simulations, game):
             search = SearchConfig(simulations=64, selection="gumbel")
     if game.num_players == 1:
-        search = dataclasses.replace(search, gumbel_rescale=True, gumbel_c_scale=0.1)
+        search = change_search(search, {"gumbel_rescale": True})
     can_prove = game.num_players <= 2 and not has_chance(game)
     return dataclasses.replace(search, proven_values=can_prove)
 
@@ -80,6 +80,8 @@ def change_search(search: SearchConfig, changed: Mapping[str, Any]) -> SearchCon
         implied["simulations"] = search.simulations or usual_search().simulations
     elif selection != "auto" and not changed.keys() & {"simulations", "visits"}:
         implied["visits"] = 32
+    if "gumbel_rescale" in changed:
+        implied["gumbel_c_scale"] = 0.1 if changed["gumbel_rescale"] else 1.0  # 0.1: mctx's
     if (implied | {**changed}).get("visits"):
         implied["simulations"] = 0
     return with_options(search, implied | {**changed})

@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from plainzero.networks.architectures import Output
+    from plainzero.networks.config import NetworkConfig
 
 USUAL_VARIANCE = 0.25
-"""Of z where half of the games are won and the network knows nothing, with `value_mix` 0.5."""
+"""Of z if every game is won or lost, `value_mix` is 0.5 and the network is untrained: z is ±0.5."""
 
 LARGEST_SCALE = 100.0
+"""Largest factor of the value loss."""
 
 
 @kernel_function
@@ -39,11 +41,14 @@ def value_loss(output: "Output", batch: Batch) -> "Tensor":
     return ((z - output.values.float()) ** 2).mean(1)
 
 
-def value_scale(batch: Batch) -> "Tensor":
-    """[] how much larger than usual the loss counts where results hardly differ, as scores may.
+def value_scale(config: "NetworkConfig", batch: Batch) -> "Tensor | float":
+    """[] the factor of the value loss: above 1 if results hardly differ, as scores may.
 
-    Otherwise the policy's gradients would drown the value's, and the network would learn the mean.
+    Without it the policy's gradients would swamp the value's, and the network would learn little
+    more than the mean. A cross-entropy is not a square, and is left as it is.
     """
+    if config.values == "wdl":
+        return 1.0
     shares = (batch.counts / batch.counts.sum())[:, None] / batch.values.shape[1]
     deviations = batch.values - (shares * batch.values).sum()
     spread = (shares * deviations.square()).sum()

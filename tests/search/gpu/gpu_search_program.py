@@ -33,6 +33,10 @@ RARER_OPTIONS = {
     "reduced value first": ({"fpu": "reduction", "visit_term": "sum"}, "network"),
     "all moves first": ({"fpu": "infinite", "visit_exponent": 0.6}, "network"),
     "spread": ({"c_puct_spread": 0.8, "visit_term": "max-one"}, "network"),
+    "rescaled gumbel": (
+        {"selection": "gumbel", "gumbel_rescale": True, "gumbel_c_scale": 0.1},
+        "network",
+    ),
     "widening": ({"widening": 1.5, "prior_threshold": 0.01}, "network"),
     "pruning": ({"prune_margin": 0.2, "prune_visits": 3}, "network"),
     "forced playouts": ({"forced_playouts": 2.0, "noise_weight": 0.25}, "network"),

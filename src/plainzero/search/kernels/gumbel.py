@@ -16,7 +16,7 @@ from plainzero.search.kernels.scratch import Scratch
 from plainzero.search.kernels.tree import ROOT, Tree
 
 SMALLEST_PRIOR = 1e-30
-SMALLEST_SPAN = 1e-4  # of rescaled Q, so that rounding is not blown up
+SMALLEST_SPAN = 1e-4  # least range of Q for gumbel_rescale, so that rounding errors stay small
 
 
 @kernel_function

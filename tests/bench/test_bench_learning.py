@@ -29,10 +29,10 @@ SMALL = (
 @pytest.mark.slow
 def test_a_game_is_trained_and_measured_at_three_points(plainzero, tmp_path):
     arguments = ("bench", "learning", "dots-and-boxes", "--folder", str(tmp_path), *QUICK)
-    code, out, _ = plainzero(*arguments, "--minutes", "0.5", *SMALL)
+    code, out, _ = plainzero(*arguments, "--minutes", "0.2", *SMALL)
     (row,) = json.loads(out)["rows"]
     assert (code, row["failure"], row["target"]) == (0, "", 0.97)
-    command = "plainzero train dots-and-boxes --minutes 0.5 --set "
+    command = "plainzero train dots-and-boxes --minutes 0.2 --set "
     assert row["training"]["command"].startswith(command) and row["training"]["versions"]["torch"]
     assert row["yardstick"] == "moves that keep the outcome, decisive positions"
     assert [at["share"] for at in row["strengths"]] == [0.25, 0.5, 1.0]
@@ -45,9 +45,9 @@ def test_a_game_is_trained_and_measured_at_three_points(plainzero, tmp_path):
         assert found["sample"] == "50 positions"
     code, out, err = plainzero(*arguments)
     assert code == 2 and "is already a run" in err
-    code, out, _ = plainzero(*arguments, "--minutes", "0.5", "--measure-only")
+    code, out, _ = plainzero(*arguments, "--minutes", "0.2", "--measure-only")
     assert code == 0 and json.loads(out)["rows"] == [row]
-    match = ("--yardstick", "random", "--measure-only", "--minutes", "0.5")
+    match = ("--yardstick", "random", "--measure-only", "--minutes", "0.2")
     code, out, _ = plainzero(*arguments, *match)
     (row,) = json.loads(out)["rows"]
     assert (row["yardstick"], row["target"]) == ("score, random", None)

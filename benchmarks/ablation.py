@@ -4,11 +4,11 @@
 
 Trains every variant on every game `--seeds` times, for equal generations or minutes, `--at-once`
 runs side by side, each on one thread or its share of the GPU. Each plays against the default run of
-the same seed, from even openings and both sides. Two short runs that differ only in the seed
-have scored 31 % against each other, so a single run of each tells little.
-Equal generations are fair on a busy machine, too, but do not count what a variant costs: the table
-says how long it took. `--out` gets every result as soon as it is known, and the same command
-resumes there; to change a variant or a limit, choose another `--folder` and `--out`.
+the same seed, from even openings and both sides. Two short runs that differ only in the seed have
+scored 31 % against each other, so a single run of each tells little. Equal generations are fair on
+a busy machine, too, but do not count what a variant costs: the table says how long it took. `--out`
+gets every result as soon as it is known, and the same command resumes there; to change a variant or
+a limit, choose another `--folder` and `--out`.
 """
 
 import argparse

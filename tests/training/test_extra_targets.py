@@ -84,20 +84,19 @@ def test_losses_are_added_with_their_weights():
     assert add_losses(losses, weights).tolist() == [26.0]
 
 
-def test_the_value_weighs_more_where_results_hardly_differ():
+def test_the_value_weighs_more_where_a_single_players_scores_hardly_differ():
     weights = {"policy": 1.0, "value": 2.0}
     for z, scale in (
         ([[1.0], [-1.0]], 1),
         ([[0.6], [0.4]], 25),
         ([[0.5], [0.5]], 100),
-        ([[0.1, -0.1], [-0.3, 0.3]], 5),
+        ([[0.1, -0.1], [-0.3, 0.3]], 1),
     ):
         values = torch.tensor([*z, [-9.0] * len(z[0])])  # the last row is padding
         batch = Batch(None, None, values, {}, None, torch.tensor([1.0, 1.0, 0.0]), None)
-        scaled = scale_weights(weights, NetworkConfig(), batch)
+        scaled = scale_weights(weights, batch)
         assert scaled["policy"] == 1.0
         assert float(scaled["value"]) == pytest.approx(2 * scale)
-        assert scale_weights(weights, NetworkConfig(values="wdl"), batch) == weights
 
 
 # ---- heads ---------------------------------------------------------------------------------------
@@ -165,7 +164,7 @@ def test_a_step_moves_the_body_and_all_heads_along_the_gradient():
     network, heads = learner.network, learner._learned.heads
     features = network.body(batch.planes)
     output = network.answer(features)._replace(extras=heads(features))
-    weights = scale_weights(loss_weights(config), network.config, batch)
+    weights = scale_weights(loss_weights(config), batch)
     each = add_losses(compute_losses(output, batch, config), weights)
     parameters = [*network.parameters(), *heads.parameters()]
     gradients = torch.autograd.grad((each * batch.weights).mean(), parameters)

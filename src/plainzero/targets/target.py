@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from plainzero.networks.architectures import Output
-    from plainzero.networks.config import NetworkConfig
 
 UNSEARCHED, SEARCHED, PROVEN = range(3)
 """How a move of a finished game was found; the last if the search proved the position's value."""
@@ -81,7 +80,7 @@ class Target:
     name: str  # also of its head, and of its metric: NAME_loss
     option: str  # of the training settings: its weight in the loss; "" for 1
     loss: "Callable[[Output, Batch], Tensor] | None" = None  # [B]
-    scale: "Callable[[NetworkConfig, Batch], Tensor | float] | None" = None
+    scale: "Callable[[Batch], Tensor | float] | None" = None
     """[] factor of the loss, the same for the whole batch; the metric omits it."""
     weigh: "Callable[[Batch, float], Tensor] | None" = None
     """[B] factors of the positions' weights, instead of a loss, for a value of the option."""

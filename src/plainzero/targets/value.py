@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from plainzero.networks.architectures import Output
-    from plainzero.networks.config import NetworkConfig
 
 USUAL_VARIANCE = 0.25
 """Of z if every game is won or lost, `value_mix` is 0.5 and the network is untrained: z is ±0.5."""
@@ -41,15 +40,15 @@ def value_loss(output: "Output", batch: Batch) -> "Tensor":
     return ((z - output.values.float()) ** 2).mean(1)
 
 
-def value_scale(config: "NetworkConfig", batch: Batch) -> "Tensor | float":
-    """[] the factor of the value loss: above 1 if results hardly differ, as scores may.
+def value_scale(batch: Batch) -> "Tensor | float":
+    """[] the factor of the value loss: above 1 if a single player's scores hardly differ.
 
     Without it the policy's gradients would swamp the value's, and the network would learn little
-    more than the mean. A cross-entropy is not a square, and is left as it is.
+    more than the mean.
     """
-    if config.values == "wdl":
+    if batch.values.shape[1] > 1:
         return 1.0
-    shares = (batch.counts / batch.counts.sum())[:, None] / batch.values.shape[1]
+    shares = (batch.counts / batch.counts.sum())[:, None]
     deviations = batch.values - (shares * batch.values).sum()
     spread = (shares * deviations.square()).sum()
     return USUAL_VARIANCE / spread.clamp(USUAL_VARIANCE / LARGEST_SCALE, USUAL_VARIANCE)

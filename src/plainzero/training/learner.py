@@ -83,7 +83,7 @@ class CpuLearner:
         """
         count = len(batch.rows)
         parts = _split(batch, self._threads)
-        weights = scale_weights(self._weights, self.network.config, batch)
+        weights = scale_weights(self._weights, batch)
         if self._threads == 1:
             done = [self._differentiate(parts[0], count, weights)]
         else:

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from plainzero.games.contract import Game
 from plainzero.networks.architectures import Network, Output
-from plainzero.networks.config import NetworkConfig
 from plainzero.networks.extra_heads import ExtraHeads, make_extra_heads
 from plainzero.targets.all_targets import TARGETS, chosen_targets
 from plainzero.targets.policy import log_policy
@@ -38,11 +37,9 @@ def compute_losses(output: Output, batch: Batch, config: TrainingConfig) -> Loss
     return {t.name: t.loss(output, batch) for t in targets if t.loss is not None}
 
 
-def scale_weights(
-    weights: Mapping[str, float], config: NetworkConfig, batch: Batch
-) -> dict[str, Tensor | float]:
-    """The weights of the losses in a network's step from this batch."""
-    scales = {t.name: t.scale(config, batch) for t in TARGETS if t.scale is not None}
+def scale_weights(weights: Mapping[str, float], batch: Batch) -> dict[str, Tensor | float]:
+    """The weights of the losses in a step from this batch."""
+    scales = {t.name: t.scale(batch) for t in TARGETS if t.scale is not None}
     return {name: weight * scales.get(name, 1.0) for name, weight in weights.items()}
 
 

@@ -173,7 +173,7 @@ class GpuLearner:
         self._optimizer.zero_grad()
         output = self._evaluate(planes)
         losses = compute_losses(output, batch, config)
-        each = add_losses(losses, scale_weights(self._weights, self.network.config, batch))
+        each = add_losses(losses, scale_weights(self._weights, batch))
         # Backward, not grad: gradients then have the layout of the weights, as a fused step needs.
         torch.autograd.backward((each * batch.weights).sum() / batch.counts.sum())
         norm = nn.utils.clip_grad_norm_(self._learned.parameters(), config.clip_norm)
